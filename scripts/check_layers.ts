@@ -40,7 +40,8 @@ export function layerOf(path: string): string | undefined {
 /** Relative imports of a module, static and dynamic, types too. */
 export function importsOf(source: string): string[] {
   const found: string[] = [];
-  const pattern = /(?:^|[\s;}])(?:import|export)\s(?:[^"'`;]*?\sfrom\s)?["']([^"']+)["']|import\(\s*["']([^"']+)["']\s*\)/g;
+  const pattern =
+    /(?:^|[\s;}])(?:import|export)\s(?:[^"'`;]*?\sfrom\s)?["']([^"']+)["']|import\(\s*["']([^"']+)["']\s*\)/g;
   for (const m of source.matchAll(pattern)) {
     const target = m[1] ?? m[2];
     if (target?.startsWith(".")) found.push(target);
@@ -60,7 +61,9 @@ export function problems(files: ReadonlyMap<string, string>): string[] {
     for (const target of targets) {
       const to = layerOf(target);
       if (to === from || (to !== undefined && MAY_IMPORT[from]?.includes(to))) continue;
-      out.push(`${path} imports ${target}: ${from} may only import ${MAY_IMPORT[from]?.join(", ") || "nothing of ours"}`);
+      out.push(
+        `${path} imports ${target}: ${from} may only import ${MAY_IMPORT[from]?.join(", ") || "nothing of ours"}`,
+      );
     }
   }
   return [...out, ...cycles(graph)];
