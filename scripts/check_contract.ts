@@ -32,7 +32,8 @@ export function parseChecks(markdown: string): Check[] {
 /** Ids in the names of a source's tests and steps, such as `[C173]` or `[C173][C174]`; elsewhere they do not count. */
 export function idsIn(source: string): Set<string> {
   const ids = new Set<string>();
-  const named = /(?:\btest(?:\.\w+)?|\.step|\bit)\s*\(\s*(?:\{\s*name:\s*)?(["'`])((?:\\.|(?!\1)[^\\])*)\1/g;
+  const named =
+    /(?:\btest(?!\.ignore)(?:\.\w+)?|\.step|\bit)\s*\(\s*(?:\{\s*name:\s*)?(["'`])((?:\\.|(?!\1)[^\\])*)\1/g;
   for (const name of source.matchAll(named)) {
     for (const m of (name[2] ?? "").matchAll(/\[(C\d{3})\]/g)) if (m[1]) ids.add(m[1]);
   }

@@ -10,7 +10,7 @@ Deno.test("the list of checks is read with section, mark and text", async () => 
   assert.equal(c173?.mark, "rig");
 });
 
-Deno.test("an id counts where it stands in square brackets in the name of a test or a step", () => {
+Deno.test("an id counts where it stands in square brackets in the name of a test or a step that runs", () => {
   const id = (n: number) => `[C${n}]`; // not spelled out: this file's own text must not count
   const source = [
     `Deno.test("sends ${id(173)} and ${id(174)}", () => {});`,
@@ -20,5 +20,5 @@ Deno.test("an id counts where it stands in square brackets in the name of a test
     `// a comment ${id(178)}`,
     `const x = "a string ${id(179)}";`,
   ].join("\n");
-  assert.deepEqual([...idsIn(source)], ["C173", "C174", "C175", "C176", "C177"]);
+  assert.deepEqual([...idsIn(source)], ["C173", "C174", "C175", "C176"]);
 });
