@@ -1,7 +1,8 @@
-import { fromFileUrl, join } from "node:path";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /** The repository's folder. */
-export const ROOT = fromFileUrl(new URL("../../", import.meta.url));
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 export interface ServerOptions {
   /** More arguments of `serve`. `--port 0 --headless --ready-json` and, unless there, `--rate-limit 0` are given. */
