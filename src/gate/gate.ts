@@ -1,0 +1,186 @@
+import { BenchError, CODE, failed, invalid } from "../core/errors.ts";
+import type { Answer, CallContext } from "../handlers/types.ts";
+import { findTool, type ToolRow, TOOLS } from "../../tools/mod.ts";
+import { checkArguments } from "./arguments.ts";
+import { ErrorReports, type ProblemLog } from "./error_reports.ts";
+import { KeyedLocks } from "./locks.ts";
+import { RollingRate } from "./rate.ts";
+
+/** A handler with its types forgotten: the gate pairs it with its row by name. Method syntax, so that each fits. */
+type ErasedHandler = {
+  run(input: Record<string, unknown>, context: CallContext): Answer | Promise<Answer>;
+}["run"];
+export type ErasedHandlers = Readonly<Record<string, ErasedHandler>>;
+
+/** What the call log is told about a call, after it ended. */
+export interface CallRecord {
+  /** ms since the epoch, when it began. */
+  at: number;
+  session: string;
+  kind: "agent" | "cli" | "page";
+  tool: string;
+  args: unknown;
+  ok: boolean;
+  code?: number;
+  error?: string;
+  durationMs: number;
+  output?: unknown;
+}
+
+export interface GateOptions {
+  /** Calls of one session within any minute; 0: no limit. */
+  rateLimitPerMin: number;
+  readOnly: () => boolean;
+  hub: ProblemLog;
+  /** Takes secrets out of a text before it is logged. */
+  mask?: (text: string) => string;
+  /** Called after every call that was not refused by the rate limit; must not throw or wait. */
+  onCall?: (record: CallRecord) => void;
+  /** ms, monotonic. */
+  now?: () => number;
+  /** Rows beside the table: only for tests. */
+  extraRows?: readonly ToolRow[];
+}
+
+/** The only way to run a tool. Throws {@link BenchError} and nothing else. */
+export class Gate {
+  readonly rate: RollingRate;
+  readonly reports: ErrorReports;
+  /** Calls by tool since the start. */
+  readonly toolCalls = new Map<string, number>();
+  rateLimited = 0;
+  readonly #handlers: ErasedHandlers;
+  readonly #options: GateOptions;
+  readonly #now: () => number;
+  readonly #locks = new KeyedLocks();
+  readonly #extra: ReadonlyMap<string, ToolRow>;
+
+  constructor(handlers: ErasedHandlers, options: GateOptions) {
+    this.#handlers = handlers;
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    this.rate = new RollingRate(options.rateLimitPerMin, this.#now);
+    this.reports = new ErrorReports(options.hub, { now: this.#now, mask: options.mask ?? ((text) => text) });
+    this.#extra = new Map((options.extraRows ?? []).map((row) => [row.name, row]));
+  }
+
+  /** Every row that can be called: the table, and what tests added. */
+  rows(): readonly ToolRow[] {
+    return this.#extra.size ? [...TOOLS, ...this.#extra.values()] : TOOLS;
+  }
+
+  /**
+   * Rate, name and arguments, read-only, confirm, lock, handler, output check. The order is part of the contract:
+   * a call that is refused by policy never learns whether it would have needed a confirmation.
+   */
+  async call(name: string, args: unknown, context: CallContext): Promise<Answer> {
+    this.#checkRate(context);
+    const begun = this.#now();
+    const record: CallRecord = {
+      at: Date.now(),
+      session: context.caller.session,
+      kind: context.caller.kind,
+      tool: name,
+      args,
+      ok: false,
+      durationMs: 0,
+    };
+    try {
+      const answer = await this.#checked(name, args, context);
+      record.ok = true;
+      record.output = answer.output;
+      return answer;
+    } catch (error) {
+      const told = this.#told(name, error, context.signal);
+      record.code = told.code;
+      record.error = told.message;
+      throw told;
+    } finally {
+      record.durationMs = Math.round((this.#now() - begun) * 1000) / 1000;
+      this.#options.onCall?.(record);
+    }
+  }
+
+  async #checked(name: string, args: unknown, context: CallContext): Promise<Answer> {
+    const row = findTool(name) ?? this.#extra.get(name);
+    const handler = row && Object.hasOwn(this.#handlers, name) ? this.#handlers[name] : undefined;
+    if (row === undefined || handler === undefined) throw unknownTool(name, this.rows());
+    this.toolCalls.set(name, (this.toolCalls.get(name) ?? 0) + 1);
+    const input = checkArguments(row, args);
+    this.#checkPolicy(row, input, context);
+    const release = row.lock === undefined
+      ? undefined
+      : await this.#locks.acquire(`${row.lock}:${String(input[row.lock] ?? "main")}`, context.signal);
+    try {
+      if (context.signal.aborted) throw failed("canceled", `${name} was canceled before it began; nothing was done.`);
+      const answer = await handler(input, context);
+      const output = row.output.safeParse(answer.output);
+      if (!output.success) {
+        const issue = output.error.issues[0];
+        throw new Error(`answer does not fit its schema at ${issue?.path.join(".") || "(root)"}: ${issue?.message}`);
+      }
+      return answer;
+    } finally {
+      release?.();
+    }
+  }
+
+  #checkRate(context: CallContext): void {
+    if (context.caller.kind === "page") return;
+    const waitMs = this.rate.take(context.caller.session);
+    if (waitMs === 0) return;
+    this.rateLimited++;
+    throw new BenchError(
+      CODE.rateLimited,
+      `More than ${this.rate.perMin} tool calls within a minute in this session. Wait ${
+        Math.ceil(waitMs / 1000)
+      } s; one call that returns more lines costs less than many small ones.`,
+      { data: { retryAfterMs: waitMs, rateLimitPerMin: this.rate.perMin } },
+    );
+  }
+
+  #checkPolicy(row: ToolRow, input: Record<string, unknown>, context: CallContext): void {
+    const writes = row.access === "write" && !(row.readWhen?.(input) ?? false);
+    if (writes && context.caller.kind !== "page" && this.#options.readOnly()) {
+      throw new BenchError(CODE.readOnly, `Read-only mode is on: ${row.name} changes something and was not run.`, {
+        reason: "read_only",
+        hint: "Ask the person at the bench to switch read-only mode off; no tool can.",
+      });
+    }
+    if (row.danger && input["confirm"] !== true) {
+      throw failed(
+        "confirm_required",
+        `${row.name} was not run: ${row.danger.consequence}`,
+        "If that is wanted, call it again with confirm: true.",
+      );
+    }
+  }
+
+  #told(name: string, error: unknown, signal: AbortSignal): BenchError {
+    if (error instanceof BenchError) return error;
+    if (signal.aborted && error instanceof DOMException && error.name === "AbortError") {
+      return failed("canceled", `${name} was canceled.`);
+    }
+    this.reports.report(`Internal error in ${name}`, error);
+    return new BenchError(CODE.internal, `Internal error in ${name}. It was written to the log channel "error".`, {
+      cause: error,
+    });
+  }
+}
+
+function unknownTool(name: string, rows: readonly ToolRow[]): BenchError {
+  const wanted = name.slice(0, 64);
+  const near = rows.filter((r) => isNear(r.name, wanted)).map((r) => r.name);
+  const hint = near.length ? `Did you mean ${near.slice(0, 3).join(", ")}?` : "tools/list gives all names.";
+  return invalid(`Unknown tool: ${wanted}. ${hint}`, { tool: wanted });
+}
+
+/** Same words in another order or case, one the start of the other, or a word of it. */
+function isNear(name: string, wanted: string): boolean {
+  const words = wanted.toLowerCase().replace(/([a-z])([A-Z])/g, "$1_$2").split(/[^a-z0-9]+/).filter((w) =>
+    w.length > 1
+  );
+  const own = name.split("_");
+  const hits = words.filter((w) => own.some((o) => o === w || (w.length > 3 && (o.startsWith(w) || w.startsWith(o)))));
+  return hits.length >= Math.max(1, Math.min(2, own.length - 1)) && hits.length * 2 > words.length;
+}
