@@ -1,0 +1,123 @@
+import { FLAG } from "./line.ts";
+
+/** A level stands near the start of a line or nowhere. */
+const LOOK_BYTES = 80;
+const ESC = 0x1b;
+
+const WORDS: ReadonlyMap<string, number> = new Map([
+  ...[
+    "ERROR",
+    "ERR",
+    "FATAL",
+    "PANIC",
+    "CRITICAL",
+    "CRIT",
+    "EMERG",
+    "ALERT",
+    "ASSERT",
+    "EXCEPTION",
+    "FAULT",
+    "HARDFAULT",
+  ]
+    .map((w): [string, number] => [w, FLAG.levelError]),
+  ...["WARN", "WARNING", "WRN"].map((w): [string, number] => [w, FLAG.levelWarn]),
+  ...["DEBUG", "DBG", "TRACE", "VERBOSE"].map((w): [string, number] => [w, FLAG.levelDebug]),
+  ...["INFO", "INF", "NOTICE"].map((w): [string, number] => [w, FLAG.levelInfo]),
+]);
+const LONGEST = 9;
+const LETTERS: Readonly<Record<string, number>> = {
+  E: FLAG.levelError,
+  F: FLAG.levelError,
+  W: FLAG.levelWarn,
+  I: FLAG.levelInfo,
+  D: FLAG.levelDebug,
+  V: FLAG.levelDebug,
+};
+
+/** Per byte: bit 0 a letter, bit 1 part of a word (letter, digit, underscore), bit 2 may start a level word. */
+const KIND = new Uint8Array(256);
+for (let b = 0; b < 256; b++) {
+  const char = String.fromCharCode(b);
+  if (/[A-Za-z]/.test(char)) KIND[b] = 1 | 2;
+  else if (/[0-9_]/.test(char)) KIND[b] = 2;
+  else if (b >= 0x80) KIND[b] = 2;
+}
+for (const word of WORDS.keys()) {
+  for (const char of [word.charAt(0), word.charAt(0).toLowerCase()]) KIND[char.charCodeAt(0)] = 1 | 2 | 4;
+}
+
+const isUpper = (b: number): boolean => b >= 0x41 && b <= 0x5a;
+
+/** ESP-IDF `E (123) tag: text` and Android `E/tag: text`, at `at`. */
+function letterLevel(bytes: Uint8Array, at: number, to: number): number | undefined {
+  const next = bytes[at + 1];
+  if (next === 0x2f) {
+    const b = bytes[at + 2] ?? 0;
+    return at + 2 < to && (KIND[b] ?? 0) & 1 ? LETTERS[String.fromCharCode(bytes[at] ?? 0)] : undefined;
+  }
+  if (next !== 0x20 || bytes[at + 2] !== 0x28) return undefined;
+  let i = at + 3;
+  // A time: ms since boot, or a clock.
+  while (i < to && (((bytes[i] ?? 0) >= 0x30 && (bytes[i] ?? 0) <= 0x3a) || bytes[i] === 0x2e)) i++;
+  return i > at + 3 && bytes[i] === 0x29 ? LETTERS[String.fromCharCode(bytes[at] ?? 0)] : undefined;
+}
+
+/**
+ * The level bits of a line of device output. Known forms, near the start of the line only: the letter of ESP-IDF
+ * (`E (123) tag:`) and Android (`E/tag:`); a level word in capitals (`ERROR`, `+CME ERROR: 10`, `[WARN]`); in any
+ * case when it comes first, in brackets or before a colon (`error: …`, `<wrn> …`, `Kernel panic - …`,
+ * `Guru Meditation Error: …`). A word in running text (`no errors found`) is none.
+ */
+export function detectLevel(bytes: Uint8Array, from: number, to: number): number {
+  let i = from;
+  while (i < to && bytes[i] === ESC) {
+    // Colours before the level.
+    while (i < to && bytes[i] !== 0x6d) i++;
+    i++;
+  }
+  while (i < to && bytes[i] === 0x20) i++;
+  const first = bytes[i] ?? 0;
+  if (i + 2 < to && isUpper(first) && (bytes[i + 1] === 0x20 || bytes[i + 1] === 0x2f)) {
+    const level = letterLevel(bytes, i, to);
+    if (level !== undefined) return level;
+  }
+  const end = Math.min(to, i + LOOK_BYTES);
+  /** No letter before: only time, brackets, blanks. */
+  let leading = true;
+  while (i < end) {
+    const kind = KIND[bytes[i] ?? 0] ?? 0;
+    if (kind === 0) {
+      i++;
+      continue;
+    }
+    const start = i;
+    i++;
+    while (i < to && ((KIND[bytes[i] ?? 0] ?? 0) & 2) !== 0) i++;
+    if ((kind & 4) !== 0 && i - start <= LONGEST && i - start >= 3) {
+      const level = wordLevel(bytes, start, i, to, leading);
+      if (level !== undefined) return level;
+    }
+    if ((kind & 1) !== 0) leading = false;
+  }
+  return FLAG.levelInfo;
+}
+
+function wordLevel(bytes: Uint8Array, from: number, to: number, end: number, leading: boolean): number | undefined {
+  let word = "";
+  let capitals = true;
+  for (let i = from; i < to; i++) {
+    const b = bytes[i] ?? 0;
+    if (!isUpper(b)) capitals = false;
+    word += String.fromCharCode(b & ~0x20);
+  }
+  const level = WORDS.get(word);
+  if (level === undefined) return undefined;
+  if (capitals) return level;
+  const after = to < end ? bytes[to] : undefined;
+  const before = bytes[from - 1];
+  const bracketed = (before === 0x5b && after === 0x5d) || (before === 0x3c && after === 0x3e) ||
+    (before === 0x28 && after === 0x29);
+  if (leading || bracketed || after === 0x3a) return level;
+  // `Kernel panic - not syncing`.
+  return word === "PANIC" && after === 0x20 && bytes[to + 1] === 0x2d ? level : undefined;
+}
