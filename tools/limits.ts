@@ -50,6 +50,7 @@ export const LIMITS = {
   // Page.
   maxUiSetItems: 200,
   maxUiSetValueChars: 8192,
+  maxUiListPage: 500,
   maxUiInFlight: 32,
   uiTimeoutMs: 5000,
   maxCtlTools: 400,

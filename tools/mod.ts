@@ -3,9 +3,10 @@ import type { ToolRow } from "./define.ts";
 import { logTools } from "./device/log.ts";
 import { serialTools } from "./device/serial.ts";
 import { serverTools } from "./device/server.ts";
+import { uiTools } from "./device/ui.ts";
 
 /** THE TABLE: every tool, as data. */
-export const TOOLS = [...serialTools, ...logTools, ...serverTools] as const satisfies readonly ToolRow[];
+export const TOOLS = [...serialTools, ...uiTools, ...logTools, ...serverTools] as const satisfies readonly ToolRow[];
 
 type Row = (typeof TOOLS)[number];
 export type ToolName = Row["name"];

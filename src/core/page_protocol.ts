@@ -74,6 +74,8 @@ export interface ChannelView {
   seqFrom: number | null;
   seqTo: number | null;
   dropped: number;
+  /** Lines erased on purpose (`log_clear`), ever: when it grows, what the page holds before `seqFrom` is to go too. */
+  cleared: number;
   warnOrError: number;
   /** Lines a second, over the last seconds. */
   rate: number;

@@ -124,6 +124,7 @@ export const pageMessage = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("want"),
     channel: z.string().max(64),
+    /** `tail`: the next line that comes; what is before it is to be had with `fetch`. A second want moves the place. */
     from: z.union([z.int().min(1), z.literal("tail")]),
   }),
   z.strictObject({ type: z.literal("unwant"), channel: z.string().max(64) }),
