@@ -14,6 +14,8 @@ export type ErasedHandlers = Readonly<Record<string, ErasedHandler>>;
 
 /** What the call log is told about a call, after it ended. */
 export interface CallRecord {
+  /** Counts up from 1. */
+  id: number;
   /** ms since the epoch, when it began. */
   at: number;
   session: string;
@@ -26,6 +28,18 @@ export interface CallRecord {
   durationMs: number;
   output?: unknown;
 }
+
+/** Hears of every call that the rate limit let in: the same record when it begins and when it ended. Must not throw. */
+export interface CallWatcher {
+  begin?(record: Readonly<CallRecord>): void;
+  end?(record: Readonly<CallRecord>): void;
+}
+
+/**
+ * Asked about a call that the arguments and the policy allow, before it takes a lock: throws BenchError to refuse it,
+ * waits while a person decides.
+ */
+export type Guard = (row: ToolRow, input: Record<string, unknown>, context: CallContext) => void | Promise<void>;
 
 export interface GateOptions {
   /** Calls of one session within any minute; 0: no limit. */
@@ -54,6 +68,9 @@ export class Gate {
   readonly #now: () => number;
   readonly #locks = new KeyedLocks();
   readonly #extra: ReadonlyMap<string, ToolRow>;
+  readonly #watchers = new Set<CallWatcher>();
+  #lastId = 0;
+  guard: Guard | undefined;
 
   constructor(handlers: ErasedHandlers, options: GateOptions) {
     this.#handlers = handlers;
@@ -69,14 +86,21 @@ export class Gate {
     return this.#extra.size ? [...TOOLS, ...this.#extra.values()] : TOOLS;
   }
 
+  /** From now on the watcher hears of every call; gives what ends that. */
+  watch(watcher: CallWatcher): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
   /**
-   * Rate, name and arguments, read-only, confirm, lock, handler, output check. The order is part of the contract:
+   * Rate, name and arguments, read-only, confirm, guard, lock, handler, output check. The order is part of the contract:
    * a call that is refused by policy never learns whether it would have needed a confirmation.
    */
   async call(name: string, args: unknown, context: CallContext): Promise<Answer> {
     this.#checkRate(context);
     const begun = this.#now();
     const record: CallRecord = {
+      id: ++this.#lastId,
       at: Date.now(),
       session: context.caller.session,
       kind: context.caller.kind,
@@ -85,6 +109,7 @@ export class Gate {
       ok: false,
       durationMs: 0,
     };
+    for (const w of this.#watchers) w.begin?.(record);
     try {
       const answer = await this.#checked(name, args, context);
       record.ok = true;
@@ -98,6 +123,7 @@ export class Gate {
     } finally {
       record.durationMs = Math.round((this.#now() - begun) * 1000) / 1000;
       this.#options.onCall?.(record);
+      for (const w of this.#watchers) w.end?.(record);
     }
   }
 
@@ -108,6 +134,7 @@ export class Gate {
     this.toolCalls.set(name, (this.toolCalls.get(name) ?? 0) + 1);
     const input = checkArguments(row, args);
     this.#checkPolicy(row, input, context);
+    await this.guard?.(row, input, context);
     const release = row.lock === undefined
       ? undefined
       : await this.#locks.acquire(`${row.lock}:${String(input[row.lock] ?? "main")}`, context.signal);
