@@ -32,7 +32,9 @@ export const VERSION_HEADER = "mcp-protocol-version";
 
 /** A JSON-RPC error as an HTTP answer. */
 export function rpcError(status: number, code: number, message: string, data?: unknown, id: RpcId = null): Response {
-  return Response.json({ jsonrpc: "2.0", error: { code, message, ...(data !== undefined && { data }) }, id }, { status });
+  return Response.json({ jsonrpc: "2.0", error: { code, message, ...(data !== undefined && { data }) }, id }, {
+    status,
+  });
 }
 
 export const isObject = (x: unknown): x is Record<string, unknown> =>

@@ -1,0 +1,35 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { BenchError, CODE } from "../core/errors.ts";
+import type { Answer } from "../handlers/types.ts";
+import { isObject } from "./protocol.ts";
+
+/** Failures that are JSON-RPC errors; all others are results with `isError`. */
+const PROTOCOL_CODES: ReadonlySet<number> = new Set([CODE.invalidParams, CODE.rateLimited, CODE.internal]);
+
+export function toResult(answer: Answer): CallToolResult {
+  const output = answer.output;
+  return {
+    content: [{ type: "text", text: answer.text }],
+    ...(isObject(output) && { structuredContent: output }),
+  };
+}
+
+/**
+ * A failure as a result: the text begins with the code, `structuredContent.error` is for programs. Throws what has to
+ * be a JSON-RPC error: the SDK sends `code`, `message` and `data` of it.
+ */
+export function toFailure(error: unknown): CallToolResult {
+  if (!(error instanceof BenchError) || PROTOCOL_CODES.has(error.code)) throw error;
+  return {
+    isError: true,
+    content: [{ type: "text", text: `${error.code}: ${error.message}${error.hint ? ` ${error.hint}` : ""}` }],
+    structuredContent: {
+      error: {
+        code: error.code,
+        ...(error.reason && { reason: error.reason }),
+        ...(error.hint && { hint: error.hint }),
+        ...(error.data && { data: error.data }),
+      },
+    },
+  };
+}
