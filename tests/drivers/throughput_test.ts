@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import assert from "node:assert/strict";
-import { openPair, openPort, randomBytes, readExactly, withPair } from "../rigs/pty.ts";
+import { randomBytes, readExactly, withPair } from "../rigs/pty.ts";
 
 const MEGABYTE = 1_000_000;
 
