@@ -14,7 +14,10 @@ export type Reason =
   | "lost"
   | "canceled"
   | "write_failed"
-  | "read_only";
+  | "read_only"
+  /** A person paused agents, or said no to this call. */
+  | "paused"
+  | "refused";
 
 export const CODE = {
   invalidParams: -32602,

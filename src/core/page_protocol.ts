@@ -189,7 +189,7 @@ export interface WireError {
 export type Command =
   | { type: "command"; id: number; kind: "list" }
   | { type: "command"; id: number; kind: "describe" | "get"; path: string }
-  | { type: "command"; id: number; kind: "set"; items: { path: string; value: ControlValue }[] }
+  | { type: "command"; id: number; kind: "set"; items: readonly { path: string; value: ControlValue }[] }
   | { type: "command"; id: number; kind: "click"; path: string }
   /** Bring this pane to the front. */
   | { type: "command"; id: number; kind: "show"; pane: string };

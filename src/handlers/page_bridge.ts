@@ -1,14 +1,5 @@
 import { failed } from "../core/errors.ts";
-import type { CommandKind, CommandResult, Control, ControlValue } from "../core/page_protocol.ts";
-
-export type CommandArgs = {
-  list: Record<never, never>;
-  describe: { path: string };
-  get: { path: string };
-  set: { items: { path: string; value: ControlValue }[] };
-  click: { path: string };
-  show: { pane: string };
-};
+import type { CommandResult, Control, ControlValue } from "../core/page_protocol.ts";
 
 /** What the page said when it could not do what a command asks for. */
 export class PageRefusal extends Error {
@@ -20,18 +11,23 @@ export class PageRefusal extends Error {
   }
 }
 
-/** The way from the tools to the page that a person last looked at. */
+/**
+ * The way from the tools to the page that a person last looked at. The methods that ask the page throw
+ * {@link PageRefusal} when it says no, else BenchError: -32006 no page (also one that goes away meanwhile), -32005 too
+ * many in flight, -32004 no answer within LIMITS.uiTimeoutMs.
+ */
 export interface PageBridge {
   /** Pages connected now. */
   readonly pages: number;
   /** Controls that this page registered and an agent may see; empty without a page. */
   controls(): readonly Control[];
-  /**
-   * Sends a command and waits for the page's answer. Throws {@link PageRefusal} when the page says no, else
-   * BenchError: -32006 no page (also one that goes away meanwhile), -32005 too many in flight, -32004 no answer
-   * within LIMITS.uiTimeoutMs.
-   */
-  command<K extends CommandKind>(kind: K, args: CommandArgs[K], signal: AbortSignal): Promise<CommandResult<K>>;
+  /** Has the page list its controls anew, for {@link controls}. */
+  refresh(signal: AbortSignal): Promise<void>;
+  describe(path: string, signal: AbortSignal): Promise<Control>;
+  /** The control with its live value. */
+  get(path: string, signal: AbortSignal): Promise<Control>;
+  set(items: readonly { path: string; value: ControlValue }[], signal: AbortSignal): Promise<CommandResult<"set">>;
+  click(path: string, signal: AbortSignal): Promise<CommandResult<"click">>;
 }
 
 export const noPage = () =>
@@ -41,9 +37,14 @@ export const noPage = () =>
     "Ask the person to open the page; serial_*, log_* and mcp_* tools and ui_get_state work without one.",
   );
 
+const refused = () => Promise.reject(noPage());
 /** For a server without a page. */
 export const NO_BRIDGE: PageBridge = {
   pages: 0,
   controls: () => [],
-  command: () => Promise.reject(noPage()),
+  refresh: refused,
+  describe: refused,
+  get: refused,
+  set: refused,
+  click: refused,
 };

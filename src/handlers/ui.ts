@@ -16,7 +16,7 @@ export function uiHandlers(bridge: PageBridge, saved: SavedState): HandlersOf<Ui
   return {
     ui_list: async (input, { signal }) => {
       const after = input.cursor === undefined ? undefined : cursorPath(input.cursor);
-      await bridge.command("list", {}, signal);
+      await bridge.refresh(signal);
       const query = input.query?.toLowerCase();
       const match = bridge.controls().filter((c) =>
         (input.panel === undefined || c.panel === input.panel) && (input.kind === undefined || c.kind === input.kind) &&
@@ -63,7 +63,7 @@ export function uiHandlers(bridge: PageBridge, saved: SavedState): HandlersOf<Ui
     ui_click: async ({ path }, { signal }) => {
       const refused = await refusal(bridge, path, signal);
       if (refused) throwFailure(bridge, refused);
-      const { results, effects } = await asked(bridge, path, () => bridge.command("click", { path }, signal));
+      const { results, effects } = await asked(bridge, path, () => bridge.click(path, signal));
       for (const r of results) throwFailure(bridge, r);
       const plain = results.map(({ path, ok, mapRequest }) => ({ path, ok, ...(mapRequest && { mapRequest }) }));
       return setAnswer(plain, effects);
@@ -109,7 +109,7 @@ async function asked<T>(bridge: PageBridge, path: string, run: () => Promise<T>)
 
 async function one(bridge: PageBridge, kind: "describe" | "get", path: string, signal: AbortSignal): Promise<Control> {
   if (!await known(bridge, path, signal)) throw unknownPath(bridge, path);
-  return await asked(bridge, path, () => bridge.command(kind, { path }, signal));
+  return await asked(bridge, path, () => bridge[kind](path, signal));
 }
 
 /** The control of this path. The page is asked for its list when it is new, so what is hidden from agents stays so. */
@@ -117,7 +117,7 @@ async function known(bridge: PageBridge, path: string, signal: AbortSignal): Pro
   const find = () => bridge.controls().find((c) => c.path === path);
   const now = find();
   if (now) return now;
-  await bridge.command("list", {}, signal);
+  await bridge.refresh(signal);
   return find();
 }
 
@@ -131,7 +131,7 @@ async function refusal(bridge: PageBridge, path: string, signal: AbortSignal): P
 
 async function setAll(bridge: PageBridge, items: { path: string; value: ControlValue }[], signal: AbortSignal) {
   if (bridge.pages === 0 || items.some((i) => !bridge.controls().some((c) => c.path === i.path))) {
-    await bridge.command("list", {}, signal);
+    await bridge.refresh(signal);
   }
   const byPath = new Map(bridge.controls().map((c) => [c.path, c]));
   const refused = (path: string): SetResult | undefined => {
@@ -144,7 +144,7 @@ async function setAll(bridge: PageBridge, items: { path: string; value: ControlV
   const first = sent[0];
   const done = first === undefined
     ? { results: [], effects: [] }
-    : await asked(bridge, first.path, () => bridge.command("set", { items: sent }, signal));
+    : await asked(bridge, first.path, () => bridge.set(sent, signal));
   const answers = done.results.values();
   const results = items.map((i): SetResult => {
     const no = refused(i.path);
