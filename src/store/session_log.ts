@@ -1,3 +1,4 @@
+import { sequenceEnd } from "../core/ansi.ts";
 import { FLAG, levelOf, type LineSink } from "../core/line.ts";
 import { escapeRow } from "../core/text.ts";
 import { dayOf, type Kind, KINDS, safePane, safePort } from "./session_files.ts";
@@ -25,6 +26,8 @@ export const QUEUE_BYTES = 32 * 1024 * 1024;
 const FLUSH_MS = 200;
 const CLOSE_MS = 2000;
 const LF = 10;
+const TAB = 9;
+const ESC = 27;
 const BACKSLASH = 92;
 /** Bytes of `HH:MM:SS.mmm ` and the longest tag. */
 const HEAD_BYTES = 32;
@@ -120,25 +123,19 @@ export class SessionLog {
     if (this.#closed) return;
     this.#roll();
     if (this.#refuse("log", to - from)) return;
-    if (flags & (FLAG.high | FLAG.control | FLAG.frame)) {
-      this.#textRow(this.#wallMs(t), flags, escapeRow(bytes.subarray(from, to), flags));
-      return;
-    }
+    const wallMs = this.#wallMs(t);
     const need = HEAD_BYTES + 2 * (to - from) + 1;
-    if (need > BLOCK_BYTES) {
-      this.#textRow(this.#wallMs(t), flags, escapeRow(bytes.subarray(from, to), flags));
-      return;
+    if ((flags & (FLAG.high | FLAG.frame)) === 0 && need <= BLOCK_BYTES) {
+      const block = this.#room("log", need);
+      const start = this.#lengths.log;
+      const end = copyAscii(bytes, from, to, block, this.#putHead(wallMs, flags, block, start));
+      if (end > 0) {
+        block[end] = LF;
+        this.#endRow(block, start, end + 1);
+        return;
+      }
     }
-    const block = this.#room("log", need);
-    const start = this.#lengths.log;
-    let at = this.#putHead(this.#wallMs(t), flags, block, start);
-    for (let i = from; i < to; i++) {
-      const byte = bytes[i] ?? 0;
-      if (byte === BACKSLASH) block[at++] = BACKSLASH;
-      block[at++] = byte;
-    }
-    block[at++] = LF;
-    this.#endRow(block, start, at);
+    this.#textRow(wallMs, flags, escapeRow(bytes.subarray(from, to), flags));
   };
 
   /**
@@ -301,6 +298,26 @@ export class SessionLog {
     this.#writer.dropped[kind] += bytes;
     return true;
   }
+}
+
+/**
+ * What `escapeRow` would give, without a string in between, for bytes that are printable ASCII, tabs and ANSI
+ * sequences: gives the end in `out`, or 0 if there is anything else.
+ */
+function copyAscii(bytes: Uint8Array, from: number, to: number, out: Uint8Array, at: number): number {
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i] ?? 0;
+    if (byte < 0x20 && byte !== TAB) {
+      const end = byte === ESC ? sequenceEnd(bytes, i, to) : 0;
+      if (end <= 0) return 0;
+      i = end - 1;
+      continue;
+    }
+    if (byte >= 0x7f) return 0;
+    if (byte === BACKSLASH) out[at++] = BACKSLASH;
+    out[at++] = byte;
+  }
+  return at;
 }
 
 function tagOf(flags: number): string {
