@@ -13,18 +13,17 @@ export interface Listening {
 export function listen(app: App, host: string, port: number): Listening {
   if (!["127.0.0.1", "::1", "localhost"].includes(host)) throw new Error(`${host} is not a loopback address`);
   const stop = new AbortController();
-  let bound = port;
-  const server = Deno.serve({
+  const server: Deno.HttpServer<Deno.NetAddr> = Deno.serve({
     // `localhost` is one name for two addresses; the one that every client tries is 127.0.0.1.
     hostname: host === "localhost" ? "127.0.0.1" : host,
     port,
     signal: stop.signal,
-    onListen: (at) => void (bound = at.port),
+    onListen: () => {},
     onError: () => new Response(null, { status: 500 }),
-  }, (request) => app.fetch(request, { port: bound }));
+  }, (request) => app.fetch(request, { port: server.addr.port }));
   return {
     host,
-    port: bound,
+    port: server.addr.port,
     close: async () => {
       await app.close();
       stop.abort();
