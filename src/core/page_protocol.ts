@@ -159,7 +159,8 @@ export interface FindResult {
 
 /** Answer of `older`: lines from the session log on disk, oldest first. */
 export interface OlderResult {
-  lines: { wallMs: number; dir: "rx" | "tx" | "none"; text: string }[];
+  /** `text` is escaped so that it can be undone (`\\`, `\r`, `\xNN`); `continued`: goes on in the line before. */
+  lines: { wallMs: number; dir: "rx" | "tx" | "none"; text: string; continued?: true }[];
   /** For the next request; null: that was the beginning. */
   cursor: string | null;
 }

@@ -148,7 +148,9 @@ export const pageMessage = z.discriminatedUnion("type", [
     id,
     pane,
     /** Time `t` of the oldest line that the page holds, or `cursor` of the last answer. */
-    before: z.union([z.number(), z.string().max(200)]),
+    before: z.union([z.number(), z.string().max(300)]),
+    /** With a time: how many lines of that same millisecond of wall time (floor) the page holds; default 1. */
+    held: z.int().min(0).optional(),
     count: z.int().min(1).max(5000),
   }),
   z.strictObject({ type: z.literal("focus") }),
