@@ -19,7 +19,7 @@ export type Env = (name: string) => string | undefined;
 
 /**
  * The folder of this user's configuration: `FIELDBENCH_CONFIG_DIR` if set, else by the custom of the system:
- * `%APPDATA%\Fieldbench`, `~/Library/Application Support/Fieldbench`, `$XDG_CONFIG_HOME/fieldbench` or
+ * `%APPDATA%\fieldbench`, `~/Library/Application Support/fieldbench`, `$XDG_CONFIG_HOME/fieldbench` or
  * `~/.config/fieldbench`. Undefined if the environment names no home.
  */
 export function defaultConfigDir(env: Env, os: typeof Deno.build.os): string | undefined {
@@ -27,10 +27,10 @@ export function defaultConfigDir(env: Env, os: typeof Deno.build.os): string | u
   if (own) return resolve(own);
   if (os === "windows") {
     const appData = env("APPDATA");
-    return appData ? join(appData, "Fieldbench") : undefined;
+    return appData ? join(appData, "fieldbench") : undefined;
   }
   const home = env("HOME");
-  if (os === "darwin") return home ? join(home, "Library", "Application Support", "Fieldbench") : undefined;
+  if (os === "darwin") return home ? join(home, "Library", "Application Support", "fieldbench") : undefined;
   const xdg = env("XDG_CONFIG_HOME");
   // The XDG rules say that a relative value is to be ignored.
   if (xdg?.startsWith("/")) return join(xdg, "fieldbench");

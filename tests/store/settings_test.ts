@@ -19,9 +19,9 @@ Deno.test("the configuration folder follows the custom of each system, and FIELD
   assert.equal(defaultConfigDir(env({ HOME: "/home/a", XDG_CONFIG_HOME: "x" }), "linux"), "/home/a/.config/fieldbench");
   assert.equal(
     defaultConfigDir(env({ HOME: "/Users/a" }), "darwin"),
-    "/Users/a/Library/Application Support/Fieldbench",
+    "/Users/a/Library/Application Support/fieldbench",
   );
-  assert.ok(defaultConfigDir(env({ APPDATA: "C:\\Users\\a" }), "windows")?.endsWith("Fieldbench"));
+  assert.ok(defaultConfigDir(env({ APPDATA: "C:\\Users\\a" }), "windows")?.endsWith("fieldbench"));
   assert.equal(defaultConfigDir(env({ HOME: "/home/a", FIELDBENCH_CONFIG_DIR: "/own" }), "linux"), "/own");
   assert.equal(defaultConfigDir(env({}), "linux"), undefined);
 });
