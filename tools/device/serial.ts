@@ -125,8 +125,7 @@ export const serialTools = [
     group: "Serial",
     access: "write",
     title: "Set the frame format",
-    description:
-      "Set data bits, stop bits or parity; at least one. Only while disconnected: serial_close first.",
+    description: "Set data bits, stop bits or parity; at least one. Only while disconnected: serial_close first.",
     input: z.strictObject({
       dataBits: dataBits.optional(),
       stopBits: stopBits.optional(),
@@ -210,7 +209,8 @@ export const serialTools = [
     }),
     lock: "pane",
     limits: ["serialOpenWaitMs"],
-    notes: "Idempotent with the same port and rate; another port or rate while open closes and opens again.",
+    notes:
+      "Idempotent with the same port and rate. While open, another port closes and opens again and another rate is set in place (no modem line moves); `note` tells old and new.",
   }),
   tool({
     name: "serial_close",
@@ -234,7 +234,8 @@ export const serialTools = [
     group: "Serial",
     access: "write",
     title: "Send text or hex",
-    description: "Send text or hex to an open pane; mode and lineEnding stay set. Read the reply with serial_get_output.",
+    description:
+      "Send text or hex to an open pane; mode and lineEnding stay set. Read the reply with serial_get_output.",
     input: z.strictObject({
       data: z.string().max(LIMITS.maxSendChars).describe('Text, or hex such as "01 03 00 02"'),
       mode: z.enum(["text", "hex"]).optional().describe("Default: the pane's setting"),
@@ -250,7 +251,8 @@ export const serialTools = [
     }),
     lock: "pane",
     limits: ["maxSendChars", "deviceTimeoutMs"],
-    notes: "The line ending is added in text mode only. `bytes` counts what was written, line ending included.",
+    notes:
+      "The line ending is added in text mode only. `bytes` counts what was written, line ending included; `data` is what was sent (hex as pairs), cut at 2,000 characters. A failed send tells `bytesWritten`.",
   }),
   tool({
     name: "serial_clear",

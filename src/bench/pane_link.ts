@@ -1,0 +1,389 @@
+import { failed } from "../core/errors.ts";
+import type { LineSettings, OpenOptions, PortInfo, SerialDriver, SerialPort } from "../drivers/serial/port.ts";
+import { openFailure } from "./open_errors.ts";
+import { mismatch } from "./pane_settings.ts";
+import { realPathOf } from "./port_globs.ts";
+import { describeWanted, type WantedPort } from "./port_match.ts";
+import type { Ports } from "./ports.ts";
+
+export type LinkStatus = "closed" | "opening" | "open" | "lost" | "closing";
+
+export interface LinkTiming {
+  /** How long an open may take, ms. */
+  openMs: number;
+  /** How long a close may take, ms. */
+  closeMs: number;
+  /** Longest pause between two tries to reconnect, ms. */
+  retryMs: number;
+}
+
+export interface LinkOptions {
+  driver: SerialDriver;
+  ports: Ports;
+  timing: LinkTiming;
+  /** ms, monotonic. */
+  now(): number;
+  /** What the port is to be opened with, now. */
+  settings(): Omit<OpenOptions, "path" | "flush">;
+  autoReconnect(): boolean;
+  /** The pane of this program that holds this device, other than this one. */
+  heldByPane(real: string): string | undefined;
+  /** Bytes came in; the view is only good during the call. */
+  onBytes(bytes: Uint8Array, t: number): void;
+  /** It is open now; `again` after a loss. */
+  onOpened(info: PortInfo, again: boolean): void;
+  /** It is no longer open: closed, or lost. */
+  onEnded(): void;
+  onStatus(): void;
+  log(level: "info" | "warn" | "error", text: string): void;
+}
+
+/** An open port and the signal that ends with it; the signal's reason is `closed` or `lost`. */
+export interface OpenPort {
+  readonly port: SerialPort;
+  readonly info: PortInfo;
+  readonly ended: AbortSignal;
+  /** `t` when it was opened. */
+  readonly since: number;
+}
+
+const FIRST_RETRY_MS = 20;
+
+/**
+ * The wire of one pane, and its state: opens, reads, notices the loss, finds the same device again, closes. Each change
+ * of state starts a new life; what an old life still answers (an open that came too late) is undone and not heard.
+ */
+export class PaneLink {
+  readonly #options: LinkOptions;
+  readonly #buffer = new Uint8Array(65_536);
+  #status: LinkStatus = "closed";
+  #text = "closed";
+  #life = new AbortController();
+  #open: OpenPort | undefined;
+  #opening: string | undefined;
+  #wanted: WantedPort | undefined;
+  /** The close of a port that was lost or is being closed. */
+  #releasing: Promise<void> | undefined;
+  /** Opens that a timeout or a close overtook: closed when they come. */
+  readonly #strays = new Set<Promise<void>>();
+  #mismatch: string | undefined;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #trying = false;
+  #poked = false;
+  #tries = 0;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  get status(): LinkStatus {
+    return this.#status;
+  }
+
+  /** The state in words: what is open, who holds the port, which device is waited for. */
+  get statusText(): string {
+    return this.#text;
+  }
+
+  get current(): OpenPort | undefined {
+    return this.#open;
+  }
+
+  /** Where the driver's settings differ from those asked, in words. */
+  get mismatch(): string | undefined {
+    return this.#mismatch;
+  }
+
+  /** The device that is open, or was last. */
+  get wanted(): WantedPort | undefined {
+    return this.#wanted;
+  }
+
+  /** While lost: the device that is waited for. */
+  get waitsFor(): WantedPort | undefined {
+    return this.#status === "lost" ? this.#wanted : undefined;
+  }
+
+  /** The device node that this pane holds or is about to hold. */
+  get holds(): string | undefined {
+    return this.#opening ?? (this.#open && realPathOf(this.#open.info.path));
+  }
+
+  /**
+   * Opens this device; resolves when it is really open. Throws reasons `in_use`, `no_device`, `no_permission`,
+   * `unsupported`, `timed_out` and `canceled` (a close overtook it). While lost, a failure leaves it waiting.
+   */
+  async open(info: PortInfo, wanted: WantedPort): Promise<void> {
+    if (this.#status === "closing") await this.#awaitClosing();
+    const waiting = this.#status === "lost" ? this.#text : undefined;
+    const before = this.#wanted;
+    const life = this.#begin("opening", `opening ${info.path}`);
+    try {
+      await this.#connect(life, info, wanted, false);
+    } catch (error) {
+      const told = openFailure(error, info.path);
+      if (life === this.#life) {
+        if (waiting === undefined) this.#begin("closed", told.message);
+        else {
+          this.#wanted = before;
+          this.#wait(this.#begin("lost", waiting));
+        }
+      }
+      this.#options.log("warn", told.cause ? `${told.message} (${told.cause})` : told.message);
+      throw told;
+    }
+  }
+
+  /** Closes, or stops waiting for a lost device. False when it was closed before. Throws reason `timed_out`. */
+  async close(): Promise<boolean> {
+    if (this.#status === "closed") return false;
+    if (this.#status !== "closing") {
+      const path = this.#open?.info.path;
+      const port = this.#open?.port;
+      const wasOpen = port !== undefined;
+      const life = this.#begin("closing", path ? `closing ${path}` : "closing");
+      if (wasOpen) this.#options.onEnded();
+      if (port) this.#release(port);
+      const done = () => {
+        if (life !== this.#life) return;
+        this.#begin("closed", "closed");
+        this.#options.log("info", path ? `closed ${path}` : "closed; no longer waiting");
+      };
+      if (this.#releasing) this.#releasing.then(done);
+      else done();
+    }
+    if (this.#releasing) await this.#awaitClosing();
+    return true;
+  }
+
+  /** The set of ports changed: a lost device may be back. */
+  poke(): void {
+    if (this.#status !== "lost") return;
+    this.#tries = 0;
+    if (this.#trying) this.#poked = true;
+    else void this.#tryAgain(this.#life);
+  }
+
+  /** Automatic reconnect was switched off: no longer waits. */
+  stopWaiting(): void {
+    if (this.#status === "lost") this.#begin("closed", "closed: the device was lost, and automatic reconnect is off");
+  }
+
+  /** Sets the rate of the open port; gives what the driver really set. Throws PortError. */
+  setBaudRate(asked: LineSettings): number {
+    const port = this.#open?.port;
+    if (!port) return asked.baudRate;
+    port.setBaudRate(asked.baudRate);
+    const real = port.settings();
+    this.#mismatch = mismatch(asked, real);
+    this.#setText(this.#openText());
+    return real.baudRate;
+  }
+
+  /** Ends everything, also what hangs; for the end of the program. */
+  async dispose(): Promise<void> {
+    try {
+      await this.close();
+      await within(Promise.all(this.#strays), this.#options.timing.closeMs, undefined);
+    } catch { /* it hangs: told already, and the process ends anyway */ }
+    clearTimeout(this.#retryTimer);
+  }
+
+  #begin(status: LinkStatus, text: string): AbortController {
+    const old = this.#life;
+    const life = this.#life = new AbortController();
+    this.#status = status;
+    this.#text = text;
+    this.#open = undefined;
+    this.#opening = undefined;
+    this.#mismatch = undefined;
+    clearTimeout(this.#retryTimer);
+    old.abort(status === "lost" ? "lost" : "closed");
+    this.#options.onStatus();
+    return life;
+  }
+
+  #setText(text: string): void {
+    if (text === this.#text) return;
+    this.#text = text;
+    this.#options.onStatus();
+  }
+
+  async #connect(life: AbortController, info: PortInfo, wanted: WantedPort, again: boolean): Promise<void> {
+    const real = realPathOf(info.path);
+    const pane = this.#options.heldByPane(real);
+    if (pane !== undefined) {
+      throw failed(
+        "in_use",
+        `${info.path} is in use by pane ${pane}.`,
+        `Close it there with serial_close {pane:"${pane}"}, or choose another port.`,
+      );
+    }
+    this.#opening = real;
+    const asked = this.#options.settings();
+    const options: OpenOptions = { ...asked, path: info.path, flush: !again };
+    const opening = Promise.resolve().then(() => this.#options.driver.open(options));
+    let port: SerialPort;
+    try {
+      port = await within(opening, this.#options.timing.openMs, life.signal);
+    } catch (error) {
+      this.#opening = undefined;
+      // Whatever it comes to later: nobody waits for it any more.
+      const stray = opening.then((late) => late.close()).catch(() => {});
+      this.#strays.add(stray);
+      stray.finally(() => this.#strays.delete(stray));
+      if (error !== TIMED_OUT) {
+        throw error === CANCELED ? failed("canceled", `Opening ${info.path} was canceled.`) : error;
+      }
+      throw failed(
+        "timed_out",
+        `${info.path} did not open within ${this.#options.timing.openMs / 1000} s: its driver does not answer.`,
+        "Unplug the device and plug it in again, then serial_open.",
+      );
+    }
+    this.#status = "open";
+    this.#opening = undefined;
+    this.#wanted = wanted;
+    this.#tries = 0;
+    this.#open = { port, info, ended: life.signal, since: this.#options.now() };
+    this.#mismatch = mismatch(asked, port.settings());
+    this.#text = this.#openText();
+    this.#options.onOpened(info, again);
+    this.#options.log("info", `${again ? "open again" : "open"}: ${info.friendlyName}, ${this.#openText()}`);
+    if (this.#mismatch) this.#options.log("warn", `${info.path}: ${this.#mismatch}`);
+    this.#options.onStatus();
+    void this.#read(port, life);
+  }
+
+  #openText(): string {
+    if (!this.#open) return this.#text;
+    const { port, info } = this.#open;
+    const line = port.settings();
+    const parity = line.parity === "none" ? "N" : line.parity.charAt(0).toUpperCase();
+    const set = `${info.path} at ${line.baudRate} ${line.dataBits}${parity}${line.stopBits}`;
+    return this.#mismatch ? `${set}; ${this.#mismatch}` : set;
+  }
+
+  /** Never waits for anything but the driver: what comes in is handed on and forgotten. */
+  async #read(port: SerialPort, life: AbortController): Promise<void> {
+    const { now, onBytes } = this.#options;
+    try {
+      while (!life.signal.aborted) {
+        const count = await port.read(this.#buffer);
+        if (count === 0) break;
+        if (!life.signal.aborted) onBytes(this.#buffer.subarray(0, count), now());
+      }
+      this.#lost(life, "the port gave no more data");
+    } catch (error) {
+      this.#lost(life, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #lost(life: AbortController, why: string): void {
+    const open = this.#open;
+    if (life !== this.#life || !open) return;
+    this.#release(open.port);
+    const wanted = this.#wanted;
+    const again = this.#options.autoReconnect() && wanted !== undefined;
+    const text = again
+      ? `lost ${open.info.path}: waiting for ${describeWanted(wanted)} to come back`
+      : `closed: ${open.info.path} was lost, and automatic reconnect is off`;
+    const next = this.#begin(again ? "lost" : "closed", text);
+    this.#options.onEnded();
+    this.#options.log("warn", `${text} (${why})`);
+    if (again) this.#wait(next);
+  }
+
+  /** Gives the port back; nothing opens it again before that. */
+  #release(port: SerialPort): void {
+    const releasing = Promise.resolve().then(() => port.close()).catch((error) => {
+      this.#options.log("warn", `closing ${port.path}: ${error instanceof Error ? error.message : String(error)}`);
+    }).then(() => {
+      if (this.#releasing === releasing) this.#releasing = undefined;
+    });
+    this.#releasing = releasing;
+  }
+
+  async #awaitClosing(): Promise<void> {
+    const { closeMs } = this.#options.timing;
+    if (!this.#releasing) return;
+    try {
+      await within(this.#releasing, closeMs, undefined);
+    } catch {
+      this.#setText("closing: the driver has not given the port back yet");
+      this.#options.log("error", `the driver did not close the port within ${closeMs / 1000} s`);
+      throw failed(
+        "timed_out",
+        `The port is not closed after ${closeMs / 1000} s: its driver does not answer.`,
+        "Unplug the device; serial_close again tells when it is released.",
+      );
+    }
+  }
+
+  #wait(life: AbortController): void {
+    if (life !== this.#life) return;
+    const delay = Math.min(FIRST_RETRY_MS * 2 ** Math.min(this.#tries++, 10), this.#options.timing.retryMs);
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = setTimeout(() => void this.#tryAgain(life), delay);
+  }
+
+  /** One try to find and open the lost device; however it ends, while it is still lost the next one is planned. */
+  async #tryAgain(life: AbortController): Promise<void> {
+    if (this.#trying || life !== this.#life) return;
+    this.#trying = true;
+    this.#poked = false;
+    try {
+      const told = await this.#reconnect(life);
+      if (life === this.#life && this.#status === "lost" && told !== this.#text) {
+        this.#setText(told);
+        this.#options.log("info", told);
+      }
+    } finally {
+      this.#trying = false;
+    }
+    if (life !== this.#life || this.#status !== "lost") return;
+    if (this.#poked) void this.#tryAgain(life);
+    else this.#wait(life);
+  }
+
+  /** Gives what to say while it is still lost. */
+  async #reconnect(life: AbortController): Promise<string> {
+    const wanted = this.#wanted;
+    if (!wanted || this.#releasing || this.#strays.size > 0) return this.#text;
+    const match = await this.#options.ports.match(wanted);
+    if (life !== this.#life) return this.#text;
+    const device = describeWanted(wanted);
+    if (match.found === "none") return `lost: waiting for ${device} to come back`;
+    if (match.found === "several") {
+      const paths = match.ports.map((p) => p.path).join(", ");
+      return `lost: several devices look like ${device} (${paths}); choose one with serial_select_port`;
+    }
+    try {
+      const stays = wanted.kind !== "usb" || this.#options.ports.isStableName(wanted.path);
+      await this.#connect(life, match.port, stays ? wanted : { ...wanted, path: match.port.path }, true);
+      return this.#text;
+    } catch (error) {
+      // Not a port yet, not ready yet, or taken by another program: all of them pass.
+      const told = openFailure(error, match.port.path);
+      return `lost: ${device} is there again but does not open: ${told.message}`;
+    }
+  }
+}
+
+const TIMED_OUT = Symbol("timed out");
+const CANCELED = Symbol("canceled");
+
+/** The promise, but no longer than this; rejects with TIMED_OUT, or with CANCELED when the signal is aborted. */
+const within = <T>(promise: Promise<T>, ms: number, signal: AbortSignal | undefined): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const cancel = () => finish(() => reject(CANCELED));
+    const timer = setTimeout(() => finish(() => reject(TIMED_OUT)), ms);
+    const finish = (settle: () => void) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", cancel);
+      settle();
+    };
+    if (signal?.aborted) return cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    promise.then((value) => finish(() => resolve(value)), (error) => finish(() => reject(error)));
+  });
