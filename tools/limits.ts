@@ -12,6 +12,9 @@ export const LIMITS = {
   idleTimeoutSecs: 1800,
   /** Default of `--rate-limit`; the figure in force is reported by the server, 0 means none. */
   rateLimitPerMin: 60,
+  /** Call records that one mcp_calls gives, and how much of the record's end it reads. */
+  maxCallRecords: 2000,
+  callLogTailBytes: 2_097_152,
   protocolVersion: "2025-11-25",
   protocolFallback: "2024-11-05",
   // Answers.

@@ -12,7 +12,7 @@ type ErasedHandler = {
 }["run"];
 export type ErasedHandlers = Readonly<Record<string, ErasedHandler>>;
 
-/** What the call log is told about a call, after it ended. */
+/** What watchers are told about a call: the page when it begins, the call log when it ended. */
 export interface CallRecord {
   /** Counts up from 1. */
   id: number;
@@ -48,8 +48,6 @@ export interface GateOptions {
   hub: ProblemLog;
   /** Takes secrets out of a text before it is logged. */
   mask?: (text: string) => string;
-  /** Called after every call that was not refused by the rate limit; must not throw or wait. */
-  onCall?: (record: CallRecord) => void;
   /** ms, monotonic. */
   now?: () => number;
   /** Rows beside the table: only for tests. */
@@ -122,7 +120,6 @@ export class Gate {
       throw told;
     } finally {
       record.durationMs = Math.round((this.#now() - begun) * 1000) / 1000;
-      this.#options.onCall?.(record);
       for (const w of this.#watchers) w.end?.(record);
     }
   }

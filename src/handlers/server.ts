@@ -1,4 +1,8 @@
 import type { HandlersOf } from "./types.ts";
+import type { CallLog } from "../store/call_log.ts";
+import { type ToolRow, TOOLS } from "../../tools/mod.ts";
+import { callHandlers } from "./server_calls.ts";
+import { configHandlers } from "./server_config.ts";
 import { originOf, type ServerState } from "./server_state.ts";
 
 /** What of the log hub the status reports. */
@@ -15,16 +19,46 @@ export interface PaneSummary {
 
 export interface ServerToolsOptions {
   server: ServerState;
+  callLog: CallLog;
   hub: HubTotals;
   /** Panes that exist, for `nextSteps`. */
   panes: () => PaneSummary[];
 }
 
+type ServerTool =
+  | "app_info"
+  | "mcp_status"
+  | "mcp_limits"
+  | "mcp_danger"
+  | "mcp_calls"
+  | "mcp_stats"
+  | "mcp_config_get"
+  | "mcp_config_set";
+
+/** The table without its literal types. */
+const ROWS: readonly ToolRow[] = TOOLS;
+
 /** The tools about the program and the server itself. */
 export function serverHandlers(
-  { server, hub, panes }: ServerToolsOptions,
-): HandlersOf<"app_info" | "mcp_status" | "mcp_limits"> {
+  { server, callLog, hub, panes }: ServerToolsOptions,
+): HandlersOf<ServerTool> {
   return {
+    ...configHandlers(server),
+    ...callHandlers({ log: callLog, settings: server.settings, toolCalls: () => server.gate().toolCalls }),
+
+    mcp_danger: () => {
+      const tools = ROWS.flatMap(({ name, danger }) =>
+        danger ? [{ name, consequence: danger.consequence, confirm: true as const }] : []
+      );
+      const note = "Without confirm: true these answer -32006 and nothing is done. Ask the person before confirming.";
+      return {
+        output: { tools, total: tools.length, note },
+        text: `${
+          tools.map((t) => `${t.name}: ${t.consequence}`).join("\n") || "No tool needs a confirmation."
+        }\n${note}`,
+      };
+    },
+
     app_info: () => {
       const output = {
         name: "fieldbench",
@@ -52,7 +86,7 @@ export function serverHandlers(
       const totals = hub.totals();
       const output = {
         running: address !== undefined,
-        enabled: true,
+        enabled: server.settings.value.server.enabled,
         host: address?.host ?? "127.0.0.1",
         port: address?.port ?? 0,
         streamableHttp: server.transport !== "sse",
@@ -76,7 +110,7 @@ export function serverHandlers(
           totalCapBytes: totals.totalCapBytes,
         },
         errorReports: { total: reports.total, duplicates: reports.duplicates },
-        callLog: server.callLog(),
+        callLog: { enabled: callLog.enabled, totalCalls: callLog.totalCalls },
         limits,
         version: server.version,
         uptimeSecs: server.uptimeSecs,

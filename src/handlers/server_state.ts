@@ -1,16 +1,22 @@
+import { maskToken, type McpConfig } from "../store/mcp_config.ts";
 import { LIMITS, TOOLS } from "../../tools/mod.ts";
 
-export type TransportMode = "both" | "http" | "sse";
+export type TransportMode = McpConfig["server"]["transport"];
+
+/** Settings that are saved before they count; `JsonFile` is one. */
+export interface Settings<T> {
+  readonly value: T;
+  update(change: (now: T) => T): Promise<T>;
+}
 
 export interface ServerStateOptions {
-  /** The secret of every route; never leaves the process through this object. */
-  token: string;
+  settings: Settings<McpConfig>;
   version: string;
   profile?: "debug" | "release";
-  /** Calls a minute in force, 0: no limit. */
-  rateLimitPerMin: number;
-  transport?: TransportMode;
+  /** `--read-only`: on whatever the settings say, until a person switches it off. */
   readOnly?: boolean;
+  /** `--rate-limit`; else the settings, else the default. 0: no limit. */
+  rateLimitPerMin?: number;
   /** ms since the epoch. */
   now?: () => number;
 }
@@ -20,16 +26,16 @@ export interface ServerStateOptions {
  * this object only holds them, so that the handlers need nothing above them.
  */
 export class ServerState {
+  readonly settings: Settings<McpConfig>;
   readonly version: string;
   readonly profile: "debug" | "release";
   readonly rateLimitPerMin: number;
   readonly startedAt: number;
   readonly now: () => number;
-  readonly #token: string;
   /** Where it listens; undefined until it does. */
   address: { host: string; port: number } | undefined;
-  transport: TransportMode;
-  readOnly: boolean;
+  #transport: TransportMode;
+  #readOnlyFlag: boolean;
   /** JSON-RPC messages received. */
   requests = 0;
   /** Messages lost because a reader was slow. */
@@ -43,33 +49,58 @@ export class ServerState {
   /** Tools beside the built-in ones. */
   extraTools: () => number = () => 0;
   gate: () => GateFacts = () => NO_CALLS;
-  callLog: () => { enabled: boolean; totalCalls: number } = () => ({ enabled: false, totalCalls: 0 });
 
   constructor(options: ServerStateOptions) {
-    this.#token = options.token;
+    const saved = options.settings.value;
+    this.settings = options.settings;
     this.version = options.version;
     this.profile = options.profile ?? "debug";
-    this.rateLimitPerMin = options.rateLimitPerMin;
-    this.transport = options.transport ?? "both";
-    this.readOnly = options.readOnly ?? false;
+    this.rateLimitPerMin = options.rateLimitPerMin ?? saved.rateLimitPerMin ?? LIMITS.rateLimitPerMin;
+    this.#transport = saved.server.transport;
+    this.#readOnlyFlag = options.readOnly ?? false;
     this.now = options.now ?? Date.now;
     this.startedAt = this.now();
+  }
+
+  /** The endpoints that answer now; what is saved counts at the next start. */
+  get transport(): TransportMode {
+    return this.#transport;
+  }
+
+  /** The person's switch: saved, then in force at once, without a restart. */
+  async setTransport(transport: TransportMode): Promise<void> {
+    await this.settings.update((s) => ({ ...s, server: { ...s.server, transport } }));
+    this.#transport = transport;
+  }
+
+  get readOnly(): boolean {
+    return this.#readOnlyFlag || this.settings.value.expose.readOnly;
+  }
+
+  /** The person's switch. A tool may only save `expose.readOnly: true`. */
+  async setReadOnly(on: boolean): Promise<void> {
+    await this.settings.update((s) => ({ ...s, expose: { ...s.expose, readOnly: on } }));
+    this.#readOnlyFlag = false;
   }
 
   get uptimeSecs(): number {
     return Math.max(0, Math.floor((this.now() - this.startedAt) / 1000));
   }
 
+  get token(): string {
+    return this.settings.value.token;
+  }
   /** Enough to tell two tokens apart, too little to use. */
   get tokenMasked(): string {
-    return this.#token.length >= 16 ? `${this.#token.slice(0, 4)}…` : "…";
+    return maskToken(this.token);
   }
 
   /** Takes the token out of a text, also in its URL spelling. */
   mask = (text: string): string => {
-    const encoded = encodeURIComponent(this.#token);
-    const out = text.replaceAll(this.#token, "[token]");
-    return encoded === this.#token ? out : out.replaceAll(encoded, "[token]");
+    const token = this.token;
+    const encoded = encodeURIComponent(token);
+    const out = text.replaceAll(token, "[token]");
+    return encoded === token ? out : out.replaceAll(encoded, "[token]");
   };
 
   /** The numbers in force, with the counts of tools. */

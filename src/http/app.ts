@@ -1,5 +1,6 @@
 import type { Gate } from "../gate/gate.ts";
 import type { ServerState } from "../handlers/server_state.ts";
+import type { CallLog } from "../store/call_log.ts";
 import { Engine, type Extend } from "../mcp/engine.ts";
 import { McpEndpoints } from "../mcp/endpoints.ts";
 import { isAuthorized, isLoopbackOrigin, isOwnHost, isOwnOrigin, type Secrets } from "./guard.ts";
@@ -17,7 +18,8 @@ export type Route = (at: RouteRequest) => Response | Promise<Response>;
 export interface AppOptions {
   gate: Gate;
   server: ServerState;
-  token: string;
+  /** Told of every call of agents and the command line; closed with the app. */
+  callLog: CallLog;
   /**
    * Routes of the page, by exact path or by prefix ending in `/`. They take requests of this server's own pages only
    * and are told apart from the MCP routes by that.
@@ -43,8 +45,8 @@ export interface App {
 
 /** All routes behind one door: Host, Origin, token, then the route. */
 export function createApp(options: AppOptions): App {
-  const { gate, server, token } = options;
-  const secrets: Secrets = { token, cookieName: "fieldbench", cookie: pageCookie() };
+  const { gate, server, callLog } = options;
+  const secrets: Secrets = { token: server.token, cookieName: "fieldbench", cookie: pageCookie() };
   const { extend, serverOptions, ...times } = options.tuning ?? {};
   const engine = new Engine(gate, {
     version: server.version,
@@ -65,6 +67,11 @@ export function createApp(options: AppOptions): App {
   });
   server.sessions = () => endpoints.sessions;
   server.gate = () => gate;
+  const unwatch = gate.watch({
+    end: (call) => {
+      if (call.kind !== "page") callLog.record(call);
+    },
+  });
 
   const mcpRoutes: Readonly<Record<string, Route>> = {
     "/mcp": ({ request }) => endpoints.mcp(request),
@@ -104,7 +111,11 @@ export function createApp(options: AppOptions): App {
     },
     endpoints,
     secrets,
-    close: () => endpoints.close(),
+    close: async () => {
+      await endpoints.close();
+      unwatch();
+      await callLog.close();
+    },
   };
 }
 

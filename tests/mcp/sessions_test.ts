@@ -3,7 +3,7 @@ import { startApp, TOKEN } from "../rigs/app.ts";
 import { connect, RawMcp } from "../rigs/mcp_client.ts";
 
 Deno.test("initialize answers in the POST's own body with a session id [C001]", async () => {
-  await using rig = startApp();
+  await using rig = await startApp();
   const client = new RawMcp(rig.origin, TOKEN);
   const answer = await client.initialize();
   assert.equal(answer.headers.get("content-type"), "application/json");
@@ -12,7 +12,7 @@ Deno.test("initialize answers in the POST's own body with a session id [C001]", 
 });
 
 Deno.test("a call is answered in the same response, and 202 with nothing goes to a notification [C002] [C003]", async () => {
-  await using rig = startApp();
+  await using rig = await startApp();
   const client = await connect(rig.origin, TOKEN);
   const answer = await client.call("app_info");
   assert.equal(answer.headers.get("content-type"), "application/json");
