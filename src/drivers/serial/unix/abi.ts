@@ -7,8 +7,6 @@ export interface Abi {
   readonly O_NONBLOCK: number;
   readonly O_CLOEXEC: number;
   readonly EAGAIN: number;
-  readonly ELOOP: number;
-  readonly ECANCELED: number;
   /** Queue selectors of tcflush(3). */
   readonly TCIFLUSH: number;
   readonly TCOFLUSH: number;
@@ -22,6 +20,7 @@ export interface Abi {
   readonly TIOCSBRK: number;
   readonly TIOCCBRK: number;
   readonly FIOCLEX: number;
+  readonly FIONBIO: number;
 }
 
 /** asm-generic: x86_64, arm64 and riscv64 (not MIPS, PowerPC or SPARC). Source: linux/include/uapi/asm-generic. */
@@ -33,8 +32,6 @@ export const LINUX: Abi = {
   O_NONBLOCK: 0o4000,
   O_CLOEXEC: 0o2000000,
   EAGAIN: 11,
-  ELOOP: 40,
-  ECANCELED: 125,
   TCIFLUSH: 0,
   TCOFLUSH: 1,
   TCIOFLUSH: 2,
@@ -47,6 +44,7 @@ export const LINUX: Abi = {
   TIOCSBRK: 0x5427,
   TIOCCBRK: 0x5428,
   FIOCLEX: 0x5451,
+  FIONBIO: 0x5421,
 };
 
 /** Unproved: written to xnu's sys/ttycom.h, sys/fcntl.h and sys/errno.h, never run. */
@@ -58,8 +56,6 @@ export const DARWIN: Abi = {
   O_NONBLOCK: 4,
   O_CLOEXEC: 0x1000000,
   EAGAIN: 35,
-  ELOOP: 62,
-  ECANCELED: 89,
   TCIFLUSH: 1,
   TCOFLUSH: 2,
   TCIOFLUSH: 3,
@@ -72,6 +68,7 @@ export const DARWIN: Abi = {
   TIOCSBRK: 0x2000747b,
   TIOCCBRK: 0x2000747a,
   FIOCLEX: 0x20006601,
+  FIONBIO: 0x8004667e,
 };
 
 /** Numbers that both systems share. */
@@ -80,7 +77,6 @@ export const ENOENT = 2;
 export const EINTR = 4;
 export const EIO = 5;
 export const ENXIO = 6;
-export const EBADF = 9;
 export const EACCES = 13;
 export const EBUSY = 16;
 export const ENODEV = 19;

@@ -18,6 +18,7 @@ export class FdChannel {
   readonly #path: string;
   #open = true;
   #readSinceWait = 0;
+  #writtenSinceWait = 0;
   #writes: Promise<void> | undefined;
   #writeBlocked = false;
 
@@ -37,7 +38,7 @@ export class FdChannel {
 
   /** As {@link SerialPort.read}. */
   async read(buffer: Bytes): Promise<number> {
-    if (this.#readSinceWait >= BREATH_BYTES) await this.#ready(POLLIN);
+    if (this.#readSinceWait >= BREATH_BYTES) await this.#data();
     for (;;) {
       this.#requireOpen();
       const first = libc.read(this.fd, buffer, buffer.length);
@@ -45,7 +46,7 @@ export class FdChannel {
       // A raw line (VMIN 1) has no end of file: 0 bytes is how the kernel says that it was hung up.
       if (first === 0) throw lost(this.#path);
       const errno = libc.errno();
-      if (errno === libc.abi.EAGAIN) await this.#ready(POLLIN);
+      if (errno === libc.abi.EAGAIN) await this.#data();
       else if (errno !== EINTR) throw this.#failure(errno, "read");
     }
   }
@@ -78,19 +79,17 @@ export class FdChannel {
 
   async #writeAll(bytes: Bytes): Promise<void> {
     let written = 0;
-    let sinceWait = 0;
     try {
       while (written < bytes.length) {
         this.#requireOpen();
-        if (sinceWait >= BREATH_BYTES) {
-          sinceWait = 0;
+        if (this.#writtenSinceWait >= BREATH_BYTES) {
           await this.#room();
           continue;
         }
         const count = libc.write(this.fd, bytes.subarray(written), bytes.length - written);
         if (count > 0) {
           written += count;
-          sinceWait += count;
+          this.#writtenSinceWait += count;
           continue;
         }
         const errno = count < 0 ? libc.errno() : libc.abi.EAGAIN;
@@ -103,7 +102,13 @@ export class FdChannel {
     }
   }
 
+  async #data(): Promise<void> {
+    this.#readSinceWait = 0;
+    await this.#ready(POLLIN);
+  }
+
   async #room(): Promise<void> {
+    this.#writtenSinceWait = 0;
     this.#writeBlocked = true;
     try {
       await this.#ready(POLLOUT);
@@ -120,7 +125,6 @@ export class FdChannel {
 
   async #ready(events: number): Promise<void> {
     this.#requireOpen();
-    if (events === POLLIN) this.#readSinceWait = 0;
     if (await reactor.wait(this.fd, events) === RELEASED) throw canceled(this.#path);
   }
 

@@ -91,7 +91,11 @@ export const linuxHolder = (path: string, options: { fresh?: boolean } = {}): st
   if (locked !== undefined) return locked;
   const real = attempt(() => Deno.realPathSync(path));
   const pid = real === undefined ? undefined : openFiles(options.fresh ?? false).get(real);
-  return pid === undefined ? undefined : describe(pid);
+  if (real === undefined || pid === undefined) return undefined;
+  // The scan may be older than the end of that process, and PTY names are used again.
+  const now: OpenFiles = new Map();
+  scanProcess(pid, now);
+  return now.has(real) ? describe(pid) : undefined;
 };
 
 /** The lock alone: what makes an open fail. */

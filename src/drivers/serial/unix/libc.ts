@@ -49,7 +49,8 @@ const COMMON = {
   posix_openpt: { parameters: ["i32"], result: "i32" },
   grantpt: { parameters: ["i32"], result: "i32" },
   unlockpt: { parameters: ["i32"], result: "i32" },
-  ptsname: { parameters: ["i32"], result: "pointer" },
+  // Not ptsname: its answer lies in a buffer that all threads share, and tests run in several.
+  ptsname_r: { parameters: ["i32", "buffer", "u32"], result: "i32" },
   // The third, variadic argument (a mode) is only read when a file is created, which never happens here.
   open: { parameters: ["buffer", "i32"], result: "i32" },
 } as const;
@@ -112,8 +113,9 @@ const load = (): Libc => {
     grantpt: symbols.grantpt,
     unlockpt: symbols.unlockpt,
     ptsname(fd) {
-      const name = symbols.ptsname(fd);
-      return name === null ? undefined : Deno.UnsafePointerView.getCString(name);
+      const name = new Uint8Array(128);
+      if (symbols.ptsname_r(fd, name, name.length) !== 0) return undefined;
+      return new TextDecoder().decode(name.subarray(0, name.indexOf(0)));
     },
   };
 };

@@ -23,7 +23,9 @@ const check = (path: string): void => {
   try {
     stat = Deno.statSync(path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) throw openError(path, ENOENT, "stat");
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
+      throw openError(path, ENOENT, "stat");
+    }
     if (error instanceof Deno.errors.PermissionDenied) throw openError(path, EACCES, "stat");
     throw new PortError("io", `${path} cannot be looked at`, { cause: error });
   }
@@ -52,6 +54,7 @@ const holderOf = (path: string): string | undefined => onLinux ? linuxHolder(pat
 export const openPort = (options: OpenOptions): UnixPort => {
   const { path } = options;
   check(path);
+  line.refuse(path, options);
   const fd = openFile(path);
   try {
     // The lock first: the lines of a port that someone else holds are not ours to set. It costs a microsecond.

@@ -1,6 +1,6 @@
 import { PortError } from "../port.ts";
 import { FdChannel } from "./fd_channel.ts";
-import { cString, libc } from "./libc.ts";
+import { cString, IntCell, libc } from "./libc.ts";
 import { line } from "./line.ts";
 
 /** The master end of a PTY whose slave can be opened as a port. */
@@ -19,11 +19,13 @@ const failure = (call: string): PortError => new PortError("io", `no PTY to be h
 
 /** A new PTY in raw mode. Throws `PortError` when the system has none left. */
 export const openPty = (): Pty => {
-  const { O_RDWR, O_NOCTTY, O_NONBLOCK, O_CLOEXEC, FIOCLEX } = libc.abi;
-  const flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
-  // macOS takes only O_RDWR and O_NOCTTY here; O_NONBLOCK has to be set on a second way there (unproved).
-  const master = libc.posixOpenpt(flags);
+  const { O_RDWR, O_NOCTTY, O_NONBLOCK, O_CLOEXEC, FIOCLEX, FIONBIO } = libc.abi;
+  const master = libc.posixOpenpt(O_RDWR | O_NOCTTY);
   if (master < 0) throw failure("posix_openpt");
+  // By ioctl, because macOS takes no other flags in posix_openpt, and fcntl is variadic.
+  const on = new IntCell();
+  on.value = 1;
+  libc.ioctl(master, FIONBIO, on.bytes);
   libc.ioctlPlain(master, FIOCLEX);
   if (libc.grantpt(master) < 0 || libc.unlockpt(master) < 0) {
     const error = failure("unlockpt");
@@ -33,7 +35,7 @@ export const openPty = (): Pty => {
   const path = libc.ptsname(master);
   // Kept open all the time: otherwise the master reads EIO whenever no user has the slave open, and the settings
   // would fall back to a cooked terminal that echoes.
-  const slave = path === undefined ? -1 : libc.open(cString(path), flags);
+  const slave = path === undefined ? -1 : libc.open(cString(path), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
   if (path === undefined || slave < 0) {
     const error = failure("opening the slave");
     libc.close(master);

@@ -98,11 +98,13 @@ const parityOf = (cflag: number): Parity => {
   return cflag & PARODD ? "odd" : "even";
 };
 
-const parityBits = (handle: Handle, parity: Parity): number => {
-  if (parity === "mark" || parity === "space") {
-    throw new PortError("unsupported", `${handle.path}: macOS has no ${parity} parity`);
-  }
-  return { none: 0, even: PARENB, odd: PARENB | PARODD }[parity];
+/** Mark and space never come here: `refuse` has stopped them. */
+const PARITY_BITS: Readonly<Record<Parity, number>> = {
+  none: 0,
+  even: PARENB,
+  odd: PARENB | PARODD,
+  mark: 0,
+  space: 0,
 };
 
 const decode = (termios: Termios): LineSettings => {
@@ -119,18 +121,23 @@ const decode = (termios: Termios): LineSettings => {
 export const darwinLine: LineCodec = {
   read: (handle) => decode(fetch(handle)),
 
-  apply(handle, settings) {
-    if (settings.stopBits === 1.5) {
-      throw new PortError("unsupported", `${handle.path}: macOS has no setting for 1.5 stop bits; choose 1 or 2`);
+  refuse(path, { stopBits, parity }) {
+    if (stopBits === 1.5) {
+      throw new PortError("unsupported", `${path}: macOS has no setting for 1.5 stop bits; choose 1 or 2`);
     }
-    const parity = parityBits(handle, settings.parity);
+    if (parity === "mark" || parity === "space") {
+      throw new PortError("unsupported", `${path}: macOS has no ${parity} parity`);
+    }
+  },
+
+  apply(handle, settings) {
     const termios = fetch(handle);
     termios.set(IFLAG, 0);
     termios.set(OFLAG, 0);
     termios.set(LFLAG, 0);
     const kept = termios.get(CFLAG) & ~(CSIZE | CSTOPB | PARENB | PARODD | CRTSCTS | HUPCL);
     const stop = settings.stopBits === 2 ? CSTOPB : 0;
-    termios.set(CFLAG, kept | SIZE_BITS[settings.dataBits] | parity | stop | CREAD | CLOCAL);
+    termios.set(CFLAG, kept | SIZE_BITS[settings.dataBits] | PARITY_BITS[settings.parity] | stop | CREAD | CLOCAL);
     termios.bytes[CC + VMIN] = 1;
     termios.bytes[CC + VTIME] = 0;
     storeWithSpeed(handle, termios, settings.baudRate);

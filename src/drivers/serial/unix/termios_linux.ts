@@ -95,14 +95,16 @@ const putSpeed = (termios: Termios2, baudRate: number): void => {
 export const linuxLine: LineCodec = {
   read: (handle) => decode(fetch(handle)),
 
+  refuse(path, { stopBits }) {
+    if (stopBits !== 1.5) return;
+    throw new PortError(
+      "unsupported",
+      `${path}: Linux has no setting for 1.5 stop bits (termios knows 1 and 2); choose 2, which every receiver of 1.5 ` +
+        `accepts`,
+    );
+  },
+
   apply(handle, settings) {
-    if (settings.stopBits === 1.5) {
-      throw new PortError(
-        "unsupported",
-        `${handle.path}: Linux has no setting for 1.5 stop bits (termios knows 1 and 2); choose 2, which every ` +
-          `receiver of 1.5 accepts`,
-      );
-    }
     const termios = fetch(handle);
     // Raw, and every byte as it came: no IGNPAR and no INPCK, which would drop or blank what arrives with an error.
     termios.set(IFLAG, 0);
