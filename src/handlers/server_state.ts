@@ -12,6 +12,8 @@ export interface Settings<T> {
 export interface ServerStateOptions {
   settings: Settings<McpConfig>;
   version: string;
+  /** `--token`: instead of the saved one, until that is reset. */
+  token?: string;
   profile?: "debug" | "release";
   /** `--read-only`: on whatever the settings say, until a person switches it off. */
   readOnly?: boolean;
@@ -36,6 +38,7 @@ export class ServerState {
   address: { host: string; port: number } | undefined;
   #transport: TransportMode;
   #readOnlyFlag: boolean;
+  #tokenFlag: string | undefined;
   /** JSON-RPC messages received. */
   requests = 0;
   /** Messages lost because a reader was slow. */
@@ -58,6 +61,7 @@ export class ServerState {
     this.rateLimitPerMin = options.rateLimitPerMin ?? saved.rateLimitPerMin ?? LIMITS.rateLimitPerMin;
     this.#transport = saved.server.transport;
     this.#readOnlyFlag = options.readOnly ?? false;
+    this.#tokenFlag = options.token;
     this.now = options.now ?? Date.now;
     this.startedAt = this.now();
   }
@@ -88,7 +92,11 @@ export class ServerState {
   }
 
   get token(): string {
-    return this.settings.value.token;
+    return this.#tokenFlag ?? this.settings.value.token;
+  }
+  /** From now on the saved token counts, also when the start named another. */
+  useSavedToken(): void {
+    this.#tokenFlag = undefined;
   }
   /** Enough to tell two tokens apart, too little to use. */
   get tokenMasked(): string {

@@ -39,6 +39,8 @@ export interface App {
   fetch(request: Request, info: { port: number }): Promise<Response>;
   readonly endpoints: McpEndpoints;
   readonly secrets: Secrets;
+  /** Puts the saved token in force: sessions and cookies of the old one end. */
+  tokenChanged(): Promise<void>;
   /** Ends all sessions. */
   close(): Promise<void>;
 }
@@ -46,7 +48,16 @@ export interface App {
 /** All routes behind one door: Host, Origin, token, then the route. */
 export function createApp(options: AppOptions): App {
   const { gate, server, callLog } = options;
-  const secrets: Secrets = { token: server.token, cookieName: "fieldbench", cookie: pageCookie() };
+  let cookie = pageCookie();
+  const secrets: Secrets = {
+    get token() {
+      return server.token;
+    },
+    cookieName: "fieldbench",
+    get cookie() {
+      return cookie;
+    },
+  };
   const { extend, serverOptions, ...times } = options.tuning ?? {};
   const engine = new Engine(gate, {
     version: server.version,
@@ -111,6 +122,11 @@ export function createApp(options: AppOptions): App {
     },
     endpoints,
     secrets,
+    tokenChanged: () => {
+      server.useSavedToken();
+      cookie = pageCookie();
+      return endpoints.closeSessions();
+    },
     close: async () => {
       await endpoints.close();
       unwatch();

@@ -99,10 +99,17 @@ export class McpEndpoints {
     this.#modern?.notify.toolsChanged();
   }
 
+  /** Ends all sessions and modern requests under way; new ones may begin. */
+  async closeSessions(): Promise<void> {
+    const modern = this.#modern;
+    this.#modern = undefined;
+    await this.#table.close();
+    await modern?.close();
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#ticker);
-    await this.#table.close();
-    await this.#modern?.close();
+    await this.closeSessions();
   }
 
   /** `/mcp`. */

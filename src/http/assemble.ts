@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import type { Bench } from "../bench/bench.ts";
+import { Gate } from "../gate/gate.ts";
+import { createHandlers } from "../handlers/mod.ts";
+import type { PageBridge } from "../handlers/page_bridge.ts";
+import { ServerState, type ServerStateOptions } from "../handlers/server_state.ts";
+import type { SavedState } from "../handlers/ui_state.ts";
+import { CALL_LOG_FILE, CallLog } from "../store/call_log.ts";
+import type { ToolRow } from "../../tools/mod.ts";
+import type { ErasedHandlers } from "../gate/gate.ts";
+import { type App, type AppOptions, createApp, type Route } from "./app.ts";
+
+export interface AssembleOptions extends ServerStateOptions {
+  bench: Bench;
+  /** Where the call log is kept. */
+  configDir: string;
+  bridge?: PageBridge;
+  saved?: SavedState;
+  /** The page's routes, made when the parts that they need are there. */
+  pageRoutes?: (parts: Parts) => Readonly<Record<string, Route>>;
+  tuning?: AppOptions["tuning"];
+  /** Tools beside the table: only for tests. */
+  extra?: { rows: readonly ToolRow[]; handlers: ErasedHandlers };
+}
+
+export interface Parts {
+  readonly server: ServerState;
+  readonly gate: Gate;
+  readonly callLog: CallLog;
+}
+export interface Assembled extends Parts {
+  readonly app: App;
+}
+
+/** From a bench to everything that answers requests over it; `listen` then opens the door. */
+export function assemble(options: AssembleOptions): Assembled {
+  const { bench } = options;
+  const server = new ServerState(options);
+  const { settings } = server;
+  const callLog = new CallLog({
+    path: join(options.configDir, CALL_LOG_FILE),
+    settings: () => settings.value.callLog,
+    mask: server.mask,
+    onProblem: (text) => bench.hub.log("app", "warn", text),
+  });
+  const handlers = createHandlers(bench, {
+    server,
+    callLog,
+    ...(options.bridge && { bridge: options.bridge }),
+    ...(options.saved && { saved: options.saved }),
+  });
+  const gate = new Gate({ ...handlers, ...options.extra?.handlers }, {
+    rateLimitPerMin: server.rateLimitPerMin,
+    readOnly: () => server.readOnly,
+    hub: bench.hub,
+    mask: server.mask,
+    ...(options.extra && { extraRows: options.extra.rows }),
+  });
+  const parts: Parts = { server, gate, callLog };
+  const app = createApp({
+    ...parts,
+    ...(options.pageRoutes && { pageRoutes: options.pageRoutes(parts) }),
+    ...(options.tuning && { tuning: options.tuning }),
+  });
+  return { ...parts, app };
+}
