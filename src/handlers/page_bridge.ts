@@ -48,3 +48,25 @@ export const NO_BRIDGE: PageBridge = {
   set: refused,
   click: refused,
 };
+
+/** A tool made from a control of the page, as `tools/list` gives it. */
+export interface ControlTool {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: { type: "object"; [key: string]: unknown };
+  annotations: { readOnlyHint: boolean; destructiveHint: boolean; openWorldHint: boolean };
+}
+
+/** The `ctl_*` tools: what a client sees beside the built-in ones, and the real call behind each. */
+export interface ControlTools {
+  /** In the order of their paths; at most LIMITS.maxCtlTools; empty while switched off. */
+  list(): readonly ControlTool[];
+  /**
+   * The call to make through the gate instead; undefined when there is no such tool. Throws -32602 for arguments that
+   * the control does not take, -32006 when the page that had it is gone.
+   */
+  resolve(name: string, args: unknown): { tool: "ui_set" | "ui_click"; args: Record<string, unknown> } | undefined;
+  /** Called when the set of names has changed. */
+  onChange(listener: () => void): () => void;
+}

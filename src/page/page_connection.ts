@@ -1,5 +1,12 @@
 import { BenchError, CODE } from "../core/errors.ts";
-import { type Command, type Control, readChunk, type ServerMessage, type WireError } from "../core/page_protocol.ts";
+import {
+  type Command,
+  type Control,
+  type PageState,
+  readChunk,
+  type ServerMessage,
+  type WireError,
+} from "../core/page_protocol.ts";
 import { pageMessage } from "../core/page_schema.ts";
 import type { z } from "zod";
 import { findTool } from "../../tools/mod.ts";
@@ -24,6 +31,8 @@ export interface ConnectionHost {
   ): Promise<{ output: unknown; text: string } | undefined>;
   /** Everything that is no request. */
   message(page: PageConnection, message: Exclude<PageMessageIn, PageRequest | { type: "cancel" | "taken" }>): void;
+  /** What it has is another set now. */
+  controls(page: PageConnection): void;
   closed(page: PageConnection): void;
   /** A bug of ours. */
   problem(where: string, error: unknown): void;
@@ -42,11 +51,13 @@ export class PageConnection implements CommandTarget, LineOut {
   /** Counts up with each focus of any page; the highest is spoken to. */
   focus = 0;
   /** Parts of the state that it has not been sent yet. */
-  readonly stale = new Set<string>();
+  readonly stale = new Set<keyof PageState>();
   readonly #socket: WebSocket;
   readonly #host: ConnectionHost;
   readonly #gone = new AbortController();
   readonly #requests = new Map<number, Running>();
+  /** What came before `hello` went. */
+  #early: unknown[] | undefined = [];
   #controls: readonly Control[] = [];
   #sentLineBytes = 0;
   #taken: number | undefined;
@@ -61,21 +72,32 @@ export class PageConnection implements CommandTarget, LineOut {
     socket.addEventListener("error", () => this.close());
   }
 
+  /** `hello` is sent: from now on messages count. */
+  begin(): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const data of early) this.#received(data);
+  }
+
   get gone(): AbortSignal {
     return this.#gone.signal;
   }
   get controls(): readonly Control[] {
     return this.#controls;
   }
+  /** It has told what it has, be it nothing. */
+  hasControls = false;
 
   /** Controls whose tool needs `confirm` are left out, else confirm would be void; of one path the first counts. */
   setControls(controls: readonly Control[]): void {
+    this.hasControls = true;
     const byPath = new Map<string, Control>();
     for (const c of controls) {
       const dangerous = c.tool !== undefined && findTool(c.tool)?.danger !== undefined;
       if (!dangerous && !byPath.has(c.path)) byPath.set(c.path, c);
     }
     this.#controls = [...byPath.values()];
+    this.#host.controls(this);
   }
 
   /** Bytes in the socket, and of lines that the page has not dealt with, where it tells. */
@@ -89,9 +111,14 @@ export class PageConnection implements CommandTarget, LineOut {
   }
 
   send(message: ServerMessage | Command): void {
+    this.sendText(JSON.stringify(message));
+  }
+
+  /** A message that is JSON already. */
+  sendText(json: string): void {
     if (!this.isOpen) return;
     if (this.#socket.bufferedAmount > MAX_BUFFERED) return this.close();
-    this.#socket.send(JSON.stringify(message));
+    this.#socket.send(json);
   }
 
   sendBytes(bytes: Uint8Array<ArrayBuffer>): void {
@@ -108,13 +135,18 @@ export class PageConnection implements CommandTarget, LineOut {
   #end(): void {
     if (this.#gone.signal.aborted) return;
     this.#gone.abort();
-    for (const running of [...this.#requests.values()]) running.end();
+    for (const running of [...this.#requests.values()]) running.cancel();
     this.#requests.clear();
     this.#host.closed(this);
   }
 
   #received(data: unknown): void {
     if (this.#gone.signal.aborted) return;
+    if (this.#early) {
+      if (this.#early.length >= MAX_REQUESTS) return this.close();
+      this.#early.push(data);
+      return;
+    }
     if (data instanceof ArrayBuffer) {
       const chunk = readChunk(data);
       const running = chunk && this.#requests.get(chunk.requestId);
@@ -237,10 +269,6 @@ class Running {
   cancel(): void {
     this.#abort.abort();
     this.#wake?.();
-  }
-  /** The page is gone. */
-  end(): void {
-    this.cancel();
   }
 
   push(bytes: Uint8Array<ArrayBuffer>): void {

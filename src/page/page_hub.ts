@@ -1,0 +1,332 @@
+import type { Bench } from "../bench/bench.ts";
+import { invalid } from "../core/errors.ts";
+import type { ConnectInfo, FindResult, ServerView } from "../core/page_protocol.ts";
+import type { Gate } from "../gate/gate.ts";
+import type { PageBridge } from "../handlers/page_bridge.ts";
+import type { ServerState } from "../handlers/server_state.ts";
+import type { ConfigFile } from "../store/config.ts";
+import { actionsOf, runAction } from "./actions.ts";
+import { CallList } from "./calls.ts";
+import { ChannelViews } from "./channel_views.ts";
+import { PageCommands } from "./commands.ts";
+import { connectInfo } from "./connect_info.ts";
+import { PageControlTools } from "./control_tools.ts";
+import { ChannelIds, LineStream } from "./line_stream.ts";
+import { olderLines } from "./older.ts";
+import { type ConnectionHost, PageConnection, type PageRequest, type RequestContext } from "./page_connection.ts";
+import { PaneViews } from "./pane_views.ts";
+import { Person } from "./person.ts";
+import { serverView } from "./server_view.ts";
+import { PageSettings } from "./settings.ts";
+import { type PartName, StateFeed } from "./state_feed.ts";
+import { Switches } from "./switches.ts";
+
+/** Not more state than ten times a second, lines about thirty times. */
+const STATE_MS = 100;
+const LINES_MS = 33;
+/** State waits for a page that has more than this still to read. */
+const MAX_BACKLOG = 1024 * 1024;
+const MAX_PAGES = 32;
+
+export interface PageHubOptions {
+  bench: Bench;
+  server: ServerState;
+  /** The user's settings; absent: page settings are not kept. */
+  config?: ConfigFile | undefined;
+  /** Where sessions are kept on disk; absent: they are not. */
+  sessionLogFolder?: string | undefined;
+  /** Finds lines; regular expressions off the main thread. Throws -32602 for a bad pattern. */
+  find: (query: FindQuery, signal: AbortSignal) => Promise<FindResult>;
+  /** A bug of ours; goes to the log channel `error`, once. */
+  problem: (where: string, error: unknown) => void;
+  /** A new token is in the settings: put it in force. Absent: it cannot be changed. */
+  onToken?: (() => void | Promise<void>) | undefined;
+  /** For tests: shorter times, ms. */
+  timing?: { commandMs?: number; askMs?: number };
+}
+
+export interface FindQuery {
+  channels: readonly string[];
+  pattern: string;
+  regex: boolean;
+  caseSensitive: boolean;
+}
+
+/**
+ * All pages of this program: state and lines out, requests and commands in. The tools reach the page that was last
+ * looked at through {@link bridge}; what a person decides over agents is asked by the gate through {@link attach}.
+ */
+export class PageHub {
+  readonly commands: PageCommands;
+  readonly bridge: PageBridge;
+  readonly controlTools: PageControlTools;
+  readonly person: Person;
+  readonly settings: PageSettings;
+  readonly #options: PageHubOptions;
+  readonly #switches: Switches;
+  readonly #pages = new Map<PageConnection, LineStream>();
+  readonly #ids = new ChannelIds();
+  readonly #views: PaneViews;
+  readonly #calls: CallList;
+  readonly #feed: StateFeed;
+  readonly #actions;
+  readonly #host: ConnectionHost;
+  readonly #ends: (() => void)[] = [];
+  #gate: Gate | undefined;
+  #lastPage = 0;
+  #lastFocus = 0;
+  #lastAgentCall = -Infinity;
+  #stateTimer: ReturnType<typeof setTimeout> | undefined;
+  #linesTimer: ReturnType<typeof setInterval> | undefined;
+  #sending: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: PageHubOptions) {
+    this.#options = options;
+    const { bench, server } = options;
+    const { timing } = options;
+    const now = () => bench.hub.now();
+    const pages = () => this.#pages.size;
+    const touch = (part: PartName) => () => this.#feed.touch(part);
+    this.settings = new PageSettings(options.config);
+    this.#switches = new Switches(server, { onToken: options.onToken });
+    this.person = new Person({
+      pages,
+      now,
+      onChange: touch("asks"),
+      ...(timing?.askMs !== undefined && { askMs: timing.askMs }),
+    });
+    this.commands = new PageCommands({
+      pages,
+      target: () => this.#spokenTo(),
+      ...(timing?.commandMs !== undefined && { timeoutMs: timing.commandMs }),
+    });
+    this.bridge = this.commands;
+    this.controlTools = new PageControlTools({ settings: () => this.#switches.controlTools, pages });
+    this.#views = new PaneViews(bench, () => this.#feed.touch("ports"));
+    this.#calls = new CallList({ now, who: (session) => session.slice(0, 12), onChange: touch("calls") });
+    const channels = new ChannelViews(bench.hub, this.#ids);
+    this.#feed = new StateFeed({
+      panes: () => this.#views.panes(),
+      ports: () => this.#views.ports(),
+      channels: () => channels.views(),
+      server: () => this.#serverView(),
+      calls: () => this.#calls.views(),
+      asks: () => this.person.asks(),
+      settings: () => this.settings.all(),
+    }, (part, error) => options.problem(`page state ${part}`, error));
+    this.#actions = actionsOf({
+      bench,
+      views: this.#views,
+      person: this.person,
+      settings: this.settings,
+      switches: this.#switches,
+      connectInfo: () => this.#connectInfo(),
+      onSettings: touch("settings"),
+      onControlTools: () => this.controlTools.settingsChanged(),
+    });
+    this.#host = {
+      request: (page, request, context) => this.#request(page, request, context),
+      message: (page, message) => this.#message(page, message),
+      controls: () => this.#controlsChanged(),
+      closed: (page) => this.#gone(page),
+      problem: options.problem,
+    };
+    this.#ends.push(bench.panes.shown.on(({ pane }) => this.commands.show(pane)));
+    server.pages = pages;
+    server.controls = () => this.#spokenTo()?.controls.length ?? 0;
+    server.extraTools = () => this.controlTools.list().length;
+  }
+
+  /** The gate that pages call tools through; it tells of calls, and asks before it runs one. */
+  attach(gate: Gate): void {
+    this.#gate = gate;
+    gate.guard = this.person.guard;
+    this.#ends.push(gate.watch({
+      begin: (record) => {
+        if (record.kind !== "page") this.#lastAgentCall = this.#options.bench.hub.now();
+        this.#calls.begin(record);
+      },
+      end: this.#calls.end,
+    }));
+  }
+
+  get pages(): number {
+    return this.#pages.size;
+  }
+
+  /** Takes a page's socket; the page gets `hello` when it is open. */
+  accept(socket: WebSocket): void {
+    const page = new PageConnection(++this.#lastPage, socket, this.#host);
+    page.focus = ++this.#lastFocus;
+    const begin = () => {
+      if (this.#closed || this.#pages.size >= MAX_PAGES) return page.close();
+      void this.#welcome(page);
+    };
+    if (socket.readyState === WebSocket.OPEN) begin();
+    else socket.addEventListener("open", begin, { once: true });
+  }
+
+  /** Ends all conversations; what waits for a page or for a person is answered. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const end of this.#ends.splice(0)) end();
+    this.#views.close();
+    this.person.close();
+    this.controlTools.close();
+    for (const page of [...this.#pages.keys()]) page.close();
+    this.#stopTimers();
+    await this.#sending;
+  }
+
+  #spokenTo(): PageConnection | undefined {
+    let best: PageConnection | undefined;
+    for (const page of this.#pages.keys()) if (page.isOpen && (!best || page.focus > best.focus)) best = page;
+    return best;
+  }
+
+  async #welcome(page: PageConnection): Promise<void> {
+    this.#changed(await this.#feed.update());
+    if (!page.isOpen || this.#closed) return;
+    const { hub } = this.#options.bench;
+    const head = {
+      type: "hello",
+      version: this.#options.server.version,
+      pageId: page.id,
+      epochMs: hub.wallMs(0),
+      now: hub.now(),
+    };
+    page.sendText(`${JSON.stringify(head).slice(0, -1)},"state":{${this.#feed.members(this.#feed.all)}}}`);
+    this.#pages.set(page, new LineStream(hub, this.#ids, page));
+    page.begin();
+    this.#linesTimer ??= setInterval(() => this.#tickLines(), LINES_MS);
+    this.#planState();
+  }
+
+  #gone(page: PageConnection): void {
+    if (!this.#pages.delete(page)) return;
+    if (this.#pages.size === 0) this.#stopTimers();
+    else this.#controlsChanged();
+  }
+
+  #stopTimers(): void {
+    clearInterval(this.#linesTimer);
+    clearTimeout(this.#stateTimer);
+    this.#linesTimer = undefined;
+    this.#stateTimer = undefined;
+  }
+
+  #tickLines(): void {
+    for (const [page, lines] of this.#pages) {
+      try {
+        if (page.isOpen) lines.tick();
+      } catch (error) {
+        this.#options.problem("lines to a page", error);
+        page.close();
+      }
+    }
+  }
+
+  #planState(): void {
+    if (this.#stateTimer !== undefined || this.#closed || this.#pages.size === 0) return;
+    this.#stateTimer = setTimeout(() => {
+      this.#sending = this.#sendState().finally(() => {
+        this.#stateTimer = undefined;
+        this.#planState();
+      });
+    }, STATE_MS);
+  }
+
+  async #sendState(): Promise<void> {
+    this.#changed(await this.#feed.update());
+    for (const page of this.#pages.keys()) {
+      if (page.stale.size === 0 || page.backlog > MAX_BACKLOG) continue;
+      page.sendText(`{"type":"state",${this.#feed.members(page.stale)}}`);
+      page.stale.clear();
+      this.#options.server.statusEmits++;
+    }
+  }
+
+  #changed(parts: readonly PartName[]): void {
+    for (const page of this.#pages.keys()) for (const part of parts) page.stale.add(part);
+  }
+
+  #serverView(): ServerView {
+    const { server, bench } = this.#options;
+    return serverView(server, {
+      paused: this.person.paused,
+      askPerson: this.person.askFirst,
+      controlTools: this.#switches.controlTools.on,
+      calledMsAgo: bench.hub.now() - this.#lastAgentCall,
+    });
+  }
+
+  #connectInfo(): ConnectInfo {
+    const { server } = this.#options;
+    return connectInfo(server.address, server.token);
+  }
+
+  #message(page: PageConnection, message: Parameters<ConnectionHost["message"]>[1]): void {
+    const lines = this.#pages.get(page);
+    switch (message.type) {
+      case "want":
+        return lines?.want(message.channel, message.from);
+      case "unwant":
+        return lines?.unwant(message.channel);
+      case "focus":
+        page.focus = ++this.#lastFocus;
+        return this.#controlsChanged();
+      case "controls":
+        return page.setControls(message.controls);
+      case "ack":
+        return this.commands.ack(page, message.id, message);
+    }
+  }
+
+  #controlsChanged(): void {
+    const page = this.#spokenTo();
+    if (page?.hasControls) this.controlTools.update(page.controls);
+  }
+
+  async #request(
+    page: PageConnection,
+    request: PageRequest,
+    context: RequestContext,
+  ): Promise<{ output: unknown; text: string } | undefined> {
+    switch (request.type) {
+      case "call": {
+        if (!this.#gate) throw new Error("a page called a tool before there was a gate");
+        return await this.#gate.call(request.tool, request.args, {
+          caller: { kind: "page", session: `page-${page.id}`, src: "ui" },
+          signal: context.signal,
+          progress: context.progress,
+        });
+      }
+      case "do":
+        return await runAction(this.#actions, request.action, request.args, context);
+      case "fetch":
+        if (this.#pages.get(page)?.fetch(request.id, request.channel, request.fromSeq, request.count)) return undefined;
+        throw invalid(`No channel ${request.channel}.`);
+      case "find": {
+        const { channels, pattern, regex = false, caseSensitive = false } = request;
+        return {
+          output: await this.#options.find({ channels, pattern, regex, caseSensitive }, context.signal),
+          text: "",
+        };
+      }
+      case "older":
+        return { output: await this.#older(request), text: "" };
+    }
+  }
+
+  async #older(request: Extract<PageRequest, { type: "older" }>) {
+    const { bench, sessionLogFolder } = this.#options;
+    const pane = bench.panes.need(request.pane);
+    if (sessionLogFolder === undefined) return { lines: [], cursor: null };
+    await pane.log.flush();
+    const before = typeof request.before === "string"
+      ? { cursor: request.before }
+      : { wallMs: bench.hub.wallMs(request.before), held: request.held ?? 1 };
+    return await olderLines(sessionLogFolder, pane.name, before, request.count);
+  }
+}
