@@ -70,7 +70,7 @@ export class Panes {
     if (WSL.test(name)) throw invalid(wslRefusal(), { panes: this.names() });
     const next = this.#nextName();
     if (!create || name !== next) {
-      const more = next ? `, or ${next}: a write makes it` : "";
+      const more = next ? `, or ${next}: a write makes it` : `; there are ${LIMITS.maxPanes}, and no more can be`;
       throw invalid(`No pane ${name}. Panes: ${this.names().join(", ")}${more}.`, { panes: this.names(), next });
     }
     const pane = this.add();
