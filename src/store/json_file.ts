@@ -18,6 +18,8 @@ export class SettingsError extends Error {
 /** A settings file: JSON, checked, written whole. Changes are saved one after another. */
 export class JsonFile<T extends object> {
   readonly path: string;
+  /** Has the last word about what is saved: for what must hold in this run only. */
+  beforeSave: (next: T, now: T) => T = (next) => next;
   #value: T;
   #saving: Promise<unknown> = Promise.resolve();
 
@@ -62,7 +64,7 @@ export class JsonFile<T extends object> {
    */
   update(change: (now: T) => T): Promise<T> {
     const run = async (): Promise<T> => {
-      const next = change(this.#value);
+      const next = this.beforeSave(change(this.#value), this.#value);
       try {
         await writeAtomic(this.path, JSON.stringify(next, null, 2) + "\n");
       } catch (error) {

@@ -1,0 +1,92 @@
+import config from "../../deno.json" with { type: "json" };
+import { loadSdk } from "../mcp/engine.ts";
+import { tokenPattern } from "../store/mcp_config.ts";
+import { type Flags, type Parsed, UsageError, wholeNumber } from "./args.ts";
+import { type Command, configDirFlag, type Io } from "./command.ts";
+import { pathsOf } from "./folder.ts";
+import { openBrowser } from "./open_browser.ts";
+import { parsePortPaths, portPathFlag } from "./port_path.ts";
+import { type RunningServer, startServer } from "./server.ts";
+import { untilStopped } from "./signals.ts";
+
+/** All is closed by then, or the process ends without. */
+const STOP_MS = 1900;
+
+const flags: Flags = {
+  port: { type: "string", value: "PORT", env: true, help: "0: any free one; default 7777 or the next free one" },
+  ...configDirFlag,
+  token: { type: "string", value: "TOKEN", env: true, help: "for this run, instead of the saved one" },
+  headless: { type: "boolean", env: true, help: "no browser, as on a machine without a screen" },
+  "no-open": { type: "boolean", env: true, help: "do not open the page" },
+  demo: { type: "boolean", env: true, help: "a simulated modem in pane main" },
+  "read-only": { type: "boolean", env: true, help: "agents may read only" },
+  ...portPathFlag,
+  "rate-limit": { type: "string", value: "N", env: true, help: "tool calls a minute and session; 0: no limit" },
+  "ready-json": { type: "boolean", env: true, help: "one line of JSON on standard output when it is ready" },
+};
+
+export const command: Command = {
+  usage: "fieldbench serve",
+  flags,
+  notes: "Listens on this computer only. A variable in [ ] stands for its flag where the flag is not given.\n" +
+    "Ctrl+C closes all ports and brings the logs to disk; a second one ends it at once.",
+  async run(parsed, io) {
+    const token = parsed.string("token");
+    if (token !== undefined && !tokenPattern.test(token)) {
+      throw new UsageError(`${parsed.origin("token")} must be 8 to 256 letters, digits or . _ ~ -`);
+    }
+    const paths = pathsOf(parsed, io);
+    const stop = untilStopped();
+    const server = await startServer({
+      paths,
+      version: config.version,
+      port: wholeNumber(parsed, "port", 0, 65_535),
+      token,
+      demo: parsed.boolean("demo"),
+      readOnly: parsed.boolean("read-only"),
+      extraPorts: parsePortPaths(parsed.strings("port-path"), parsed.origin("port-path")),
+      rateLimitPerMin: wholeNumber(parsed, "rate-limit", 0, 1_000_000),
+    });
+    if (parsed.boolean("ready-json")) {
+      const { url, urlStreamable, pid } = server.endpoint;
+      io.out(JSON.stringify({ ready: true, url, urlStreamable, token: server.token, pid }));
+    }
+    await greet(server, parsed, io, paths.endpoint, paths.configDir);
+    // It takes a quarter of a second, which the start need not wait for, nor the first client.
+    loadSdk().catch((error) => io.err(`fieldbench: the MCP package cannot be loaded: ${error}`));
+    await stop.stopped;
+    io.err("stopping: ports are closed, logs brought to disk");
+    const timer = setTimeout(() => Deno.exit(0), STOP_MS);
+    await server.close();
+    clearTimeout(timer);
+    stop.release();
+    return 0;
+  },
+};
+
+async function greet(
+  server: RunningServer,
+  parsed: Parsed,
+  io: Io,
+  endpointFile: string,
+  configDir: string,
+): Promise<void> {
+  const ports = await server.bench.ports.list();
+  const quiet = parsed.boolean("ready-json");
+  const agents = `MCP at ${server.origin}/mcp; with its token: urlStreamable in ${endpointFile}`;
+  io.err(`fieldbench ${config.version}`);
+  // Whoever reads the line of JSON has the token from there; a log of a CI run need not have it.
+  io.err(`  address   ${quiet ? server.origin : `${server.origin}/?token=${server.token}`}`);
+  io.err(`  agents    ${agents}`);
+  io.err(`  settings  ${configDir}`);
+  io.err(`  logs      ${server.logFolder}`);
+  if (ports.length) io.err(`  ports     ${ports.map((p) => p.path).join(", ")}`);
+  else io.err("  ports     none found; fieldbench serve --demo brings a simulated modem to talk to");
+  if (server.demoPath) io.err(`  demo      a simulated modem on ${server.demoPath}, open in pane main: send it AT`);
+  if (server.parts.server.readOnly) io.err("  read-only: agents may read, and change nothing");
+  io.err("Stop with Ctrl+C.");
+  if (parsed.boolean("headless") || parsed.boolean("no-open") || io.env("CI")) return;
+  openBrowser(`${server.origin}/?token=${server.token}`, io.env).then((opened) => {
+    if (!opened) io.err("No browser could be opened: open the address above yourself.");
+  });
+}
