@@ -53,7 +53,6 @@ export function createApp(options: AppOptions): App {
     get token() {
       return server.token;
     },
-    cookieName: "fieldbench",
     get cookie() {
       return cookie;
     },
@@ -93,9 +92,8 @@ export function createApp(options: AppOptions): App {
   const pageRoutes = options.pageRoutes ?? {};
 
   async function fetch(request: Request, info: { port: number }): Promise<Response> {
-    const url = new URL(request.url);
-    const at: RouteRequest = { request, url, port: info.port };
-    if (!isOwnHost(request.headers.get("host"), info.port)) {
+    const url = URL.parse(request.url);
+    if (url === null || !isOwnHost(request.headers.get("host"), info.port)) {
       return refuse(403, `this server answers only to localhost, 127.0.0.1 and [::1] with port ${info.port}`);
     }
     const mcpRoute = Object.hasOwn(mcpRoutes, url.pathname) ? mcpRoutes[url.pathname] : undefined;
@@ -107,7 +105,7 @@ export function createApp(options: AppOptions): App {
     if (!isAuthorized(request, url, secrets, info.port)) return unauthorized();
     const route = mcpRoute ?? pageRoute(pageRoutes, url.pathname);
     if (route === undefined) return refuse(404, `nothing here; MCP clients use /mcp`);
-    return await route(at);
+    return await route({ request, url, port: info.port });
   }
 
   return {
@@ -116,7 +114,7 @@ export function createApp(options: AppOptions): App {
         return await fetch(request, info);
       } catch (error) {
         if (request.signal.aborted) return new Response(null, { status: 499 });
-        gate.reports.report(`Internal error at ${request.method} ${new URL(request.url).pathname}`, error);
+        gate.reports.report(`Internal error at ${request.method} ${URL.parse(request.url)?.pathname}`, error);
         return refuse(500, 'internal error; it was written to the log channel "error"');
       }
     },

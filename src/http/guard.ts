@@ -30,10 +30,12 @@ export function sameSecret(given: string, secret: string): boolean {
 
 export interface Secrets {
   readonly token: string;
-  /** Name and value of the page's cookie. */
-  readonly cookieName: string;
+  /** Value of the page's cookie. */
   readonly cookie: string;
 }
+
+/** Browsers send cookies to every port of a host: the name keeps two servers on one computer apart. */
+export const cookieName = (port: number): string => `fieldbench-${port}`;
 
 /**
  * The token may come as `Authorization: Bearer …` or `?token=…`; if both are given both must be right. The page's
@@ -59,7 +61,7 @@ function hasPageCookie(request: Request, secrets: Secrets, port: number): boolea
   if (site !== null && site !== "same-origin" && site !== "none") return false;
   for (const part of (request.headers.get("cookie") ?? "").split(";")) {
     const [name, value] = part.trim().split("=", 2);
-    if (name === secrets.cookieName && sameSecret((value ?? "").slice(0, 512), secrets.cookie)) return true;
+    if (name === cookieName(port) && sameSecret((value ?? "").slice(0, 512), secrets.cookie)) return true;
   }
   return false;
 }
