@@ -1,10 +1,8 @@
-import config from "../../deno.json" with { type: "json" };
 import { BenchError } from "../core/errors.ts";
 import { SettingsError } from "../store/json_file.ts";
 import { CliError, envName, type Flags, parseFlags, unknown, UsageError } from "./args.ts";
 import type { Command, Io } from "./command.ts";
-
-export const VERSION: string = config.version;
+import { VERSION } from "./version.ts";
 
 /** Each is loaded when it is asked for, so that none pays for another. */
 const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<{ command: Command }> }>> = {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import config from "../../deno.json" with { type: "json" };
 import { LIMITS } from "../../tools/mod.ts";
 import { CliError } from "./args.ts";
+import { VERSION } from "./version.ts";
 
 /** Nobody listens at the address. */
 export class NoServer extends Error {
@@ -42,7 +42,7 @@ export class McpCaller {
     const hello = await this.#request("initialize", {
       protocolVersion: LIMITS.protocolVersion,
       capabilities: {},
-      clientInfo: { name: "fieldbench-call", version: config.version },
+      clientInfo: { name: "fieldbench-call", version: VERSION },
     });
     if (hello.error) throw new CliError(`the server refused: ${hello.error.message}`);
     await this.#post({ jsonrpc: "2.0", method: "notifications/initialized" });

@@ -1,4 +1,3 @@
-import config from "../../deno.json" with { type: "json" };
 import { loadSdk } from "../mcp/engine.ts";
 import { tokenPattern } from "../store/mcp_config.ts";
 import { type Flags, type Parsed, UsageError, wholeNumber } from "./args.ts";
@@ -8,6 +7,7 @@ import { openBrowser } from "./open_browser.ts";
 import { parsePortPaths, portPathFlag } from "./port_path.ts";
 import { type RunningServer, startServer } from "./server.ts";
 import { untilStopped } from "./signals.ts";
+import { VERSION } from "./version.ts";
 
 /** All is closed by then, or the process ends without. */
 const STOP_MS = 1900;
@@ -39,7 +39,7 @@ export const command: Command = {
     const stop = untilStopped();
     const server = await startServer({
       paths,
-      version: config.version,
+      version: VERSION,
       port: wholeNumber(parsed, "port", 0, 65_535),
       token,
       demo: parsed.boolean("demo"),
@@ -74,7 +74,7 @@ async function greet(
   const ports = await server.bench.ports.list();
   const quiet = parsed.boolean("ready-json");
   const agents = `MCP at ${server.origin}/mcp; with its token: urlStreamable in ${endpointFile}`;
-  io.err(`fieldbench ${config.version}`);
+  io.err(`fieldbench ${VERSION}`);
   // Whoever reads the line of JSON has the token from there; a log of a CI run need not have it.
   io.err(`  address   ${quiet ? server.origin : `${server.origin}/?token=${server.token}`}`);
   io.err(`  agents    ${agents}`);

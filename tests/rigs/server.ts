@@ -10,6 +10,8 @@ export interface ServerOptions {
   env?: Record<string, string>;
   /** A folder that the test keeps; else a temporary one, removed by `stop`. */
   configDir?: string;
+  /** No `--port`: the default one, or what the environment says. */
+  defaultPort?: boolean;
   /** How long the start may take, in ms. */
   timeoutMs?: number;
 }
@@ -55,7 +57,8 @@ export class ServerProcess implements AsyncDisposable {
     const configDir = options.configDir ?? await Deno.makeTempDir({ prefix: "fieldbench-test-" });
     const more = options.args ?? [];
     const rate = more.some((a) => a.startsWith("--rate-limit")) ? [] : ["--rate-limit", "0"];
-    const port = more.some((a) => a.startsWith("--port=") || a === "--port") ? [] : ["--port", "0"];
+    const asked = options.defaultPort || more.some((a) => a.startsWith("--port=") || a === "--port");
+    const port = asked ? [] : ["--port", "0"];
     const fixed = ["--config-dir", configDir, "--headless", "--ready-json", ...port, ...rate];
     const child = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--quiet", join(ROOT, "main.ts"), "serve", ...fixed, ...more],
