@@ -1,9 +1,11 @@
 import type { Bench } from "../bench/bench.ts";
 import { invalid } from "../core/errors.ts";
-import type { ConnectInfo, FindResult, ServerView } from "../core/page_protocol.ts";
+import type { FindResult, ServerView } from "../core/page_protocol.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { PageBridge } from "../handlers/page_bridge.ts";
 import type { ServerState } from "../handlers/server_state.ts";
+import type { SavedState } from "../handlers/ui_state.ts";
+import { monitorOf } from "./monitor_state.ts";
 import type { ConfigFile } from "../store/config.ts";
 import { actionsOf, runAction } from "./actions.ts";
 import { CallList } from "./calls.ts";
@@ -27,22 +29,26 @@ const LINES_MS = 33;
 /** State waits for a page that has more than this still to read. */
 const MAX_BACKLOG = 1024 * 1024;
 const MAX_PAGES = 32;
+const NO_TOOLS = { on: false, namespaces: [] };
 
 export interface PageHubOptions {
   bench: Bench;
-  server: ServerState;
   /** The user's settings; absent: page settings are not kept. */
   config?: ConfigFile | undefined;
   /** Where sessions are kept on disk; absent: they are not. */
   sessionLogFolder?: string | undefined;
   /** Finds lines; regular expressions off the main thread. Throws -32602 for a bad pattern. */
   find: (query: FindQuery, signal: AbortSignal) => Promise<FindResult>;
-  /** A bug of ours; goes to the log channel `error`, once. */
-  problem: (where: string, error: unknown) => void;
-  /** A new token is in the settings: put it in force. Absent: it cannot be changed. */
-  onToken?: (() => void | Promise<void>) | undefined;
   /** For tests: shorter times, ms. */
   timing?: { commandMs?: number; askMs?: number };
+}
+
+/** What is there only when the server is: it needs the {@link PageHub.bridge} to be made. */
+export interface ServerParts {
+  server: ServerState;
+  gate: Gate;
+  /** A new token is in the settings: puts it in force. Absent: it cannot be changed. */
+  tokenChanged?: () => void | Promise<void>;
 }
 
 export interface FindQuery {
@@ -63,16 +69,14 @@ export class PageHub {
   readonly person: Person;
   readonly settings: PageSettings;
   readonly #options: PageHubOptions;
-  readonly #switches: Switches;
+  #parts: (ServerParts & { switches: Switches; actions: ReturnType<typeof actionsOf> }) | undefined;
   readonly #pages = new Map<PageConnection, LineStream>();
   readonly #ids = new ChannelIds();
   readonly #views: PaneViews;
   readonly #calls: CallList;
   readonly #feed: StateFeed;
-  readonly #actions;
   readonly #host: ConnectionHost;
   readonly #ends: (() => void)[] = [];
-  #gate: Gate | undefined;
   #lastPage = 0;
   #lastFocus = 0;
   #lastAgentCall = -Infinity;
@@ -83,13 +87,11 @@ export class PageHub {
 
   constructor(options: PageHubOptions) {
     this.#options = options;
-    const { bench, server } = options;
-    const { timing } = options;
+    const { bench, timing } = options;
     const now = () => bench.hub.now();
     const pages = () => this.#pages.size;
     const touch = (part: PartName) => () => this.#feed.touch(part);
     this.settings = new PageSettings(options.config);
-    this.#switches = new Switches(server, { onToken: options.onToken });
     this.person = new Person({
       pages,
       now,
@@ -102,7 +104,7 @@ export class PageHub {
       ...(timing?.commandMs !== undefined && { timeoutMs: timing.commandMs }),
     });
     this.bridge = this.commands;
-    this.controlTools = new PageControlTools({ settings: () => this.#switches.controlTools, pages });
+    this.controlTools = new PageControlTools({ settings: () => this.#parts?.switches.controlTools ?? NO_TOOLS, pages });
     this.#views = new PaneViews(bench, () => this.#feed.touch("ports"));
     this.#calls = new CallList({ now, who: (session) => session.slice(0, 12), onChange: touch("calls") });
     const channels = new ChannelViews(bench.hub, this.#ids);
@@ -114,33 +116,38 @@ export class PageHub {
       calls: () => this.#calls.views(),
       asks: () => this.person.asks(),
       settings: () => this.settings.all(),
-    }, (part, error) => options.problem(`page state ${part}`, error));
-    this.#actions = actionsOf({
-      bench,
-      views: this.#views,
-      person: this.person,
-      settings: this.settings,
-      switches: this.#switches,
-      connectInfo: () => this.#connectInfo(),
-      onSettings: touch("settings"),
-      onControlTools: () => this.controlTools.settingsChanged(),
-    });
+    }, (part, error) => this.#problem(`page state ${part}`, error));
     this.#host = {
       request: (page, request, context) => this.#request(page, request, context),
       message: (page, message) => this.#message(page, message),
       controls: () => this.#controlsChanged(),
       closed: (page) => this.#gone(page),
-      problem: options.problem,
+      problem: (where, error) => this.#problem(where, error),
     };
     this.#ends.push(bench.panes.shown.on(({ pane }) => this.commands.show(pane)));
-    server.pages = pages;
-    server.controls = () => this.#spokenTo()?.controls.length ?? 0;
-    server.extraTools = () => this.controlTools.list().length;
   }
 
-  /** The gate that pages call tools through; it tells of calls, and asks before it runs one. */
-  attach(gate: Gate): void {
-    this.#gate = gate;
+  /**
+   * The server whose pages these are, and the gate that they call tools through; the gate tells of calls, and asks
+   * before it runs one. Once, before the first page.
+   */
+  attach(parts: ServerParts): void {
+    const { server, gate } = parts;
+    const switches = new Switches(server, { onToken: parts.tokenChanged });
+    const actions = actionsOf({
+      bench: this.#options.bench,
+      views: this.#views,
+      person: this.person,
+      settings: this.settings,
+      switches,
+      connectInfo: () => connectInfo(server.address, server.token),
+      onSettings: () => this.#feed.touch("settings"),
+      onControlTools: () => this.controlTools.settingsChanged(),
+    });
+    this.#parts = { ...parts, switches, actions };
+    server.pages = () => this.#pages.size;
+    server.controls = () => this.#spokenTo()?.controls.length ?? 0;
+    server.extraTools = () => this.controlTools.list().length;
     gate.guard = this.person.guard;
     this.#ends.push(gate.watch({
       begin: (record) => {
@@ -149,6 +156,16 @@ export class PageHub {
       },
       end: this.#calls.end,
     }));
+  }
+
+  /** What `ui_get_state` tells. */
+  get saved(): SavedState {
+    const { panes } = this.#options.bench;
+    return {
+      monitors: () => Object.fromEntries(panes.all().map((p) => [p.name, monitorOf(p)])),
+      settings: () => this.settings.all(),
+      os: Deno.build.os,
+    };
   }
 
   get pages(): number {
@@ -191,7 +208,7 @@ export class PageHub {
     const { hub } = this.#options.bench;
     const head = {
       type: "hello",
-      version: this.#options.server.version,
+      version: this.#need().server.version,
       pageId: page.id,
       epochMs: hub.wallMs(0),
       now: hub.now(),
@@ -221,7 +238,7 @@ export class PageHub {
       try {
         if (page.isOpen) lines.tick();
       } catch (error) {
-        this.#options.problem("lines to a page", error);
+        this.#problem("lines to a page", error);
         page.close();
       }
     }
@@ -243,7 +260,7 @@ export class PageHub {
       if (page.stale.size === 0 || page.backlog > MAX_BACKLOG) continue;
       page.sendText(`{"type":"state",${this.#feed.members(page.stale)}}`);
       page.stale.clear();
-      this.#options.server.statusEmits++;
+      this.#need().server.statusEmits++;
     }
   }
 
@@ -252,18 +269,22 @@ export class PageHub {
   }
 
   #serverView(): ServerView {
-    const { server, bench } = this.#options;
+    const { server, switches } = this.#need();
     return serverView(server, {
       paused: this.person.paused,
       askPerson: this.person.askFirst,
-      controlTools: this.#switches.controlTools.on,
-      calledMsAgo: bench.hub.now() - this.#lastAgentCall,
+      controlTools: switches.controlTools.on,
+      calledMsAgo: this.#options.bench.hub.now() - this.#lastAgentCall,
     });
   }
 
-  #connectInfo(): ConnectInfo {
-    const { server } = this.#options;
-    return connectInfo(server.address, server.token);
+  #need() {
+    if (!this.#parts) throw new Error("a page came before the server was attached");
+    return this.#parts;
+  }
+
+  #problem(where: string, error: unknown): void {
+    this.#parts?.gate.reports.report(where, error);
   }
 
   #message(page: PageConnection, message: Parameters<ConnectionHost["message"]>[1]): void {
@@ -294,16 +315,14 @@ export class PageHub {
     context: RequestContext,
   ): Promise<{ output: unknown; text: string } | undefined> {
     switch (request.type) {
-      case "call": {
-        if (!this.#gate) throw new Error("a page called a tool before there was a gate");
-        return await this.#gate.call(request.tool, request.args, {
+      case "call":
+        return await this.#need().gate.call(request.tool, request.args, {
           caller: { kind: "page", session: `page-${page.id}`, src: "ui" },
           signal: context.signal,
           progress: context.progress,
         });
-      }
       case "do":
-        return await runAction(this.#actions, request.action, request.args, context);
+        return await runAction(this.#need().actions, request.action, request.args, context);
       case "fetch":
         if (this.#pages.get(page)?.fetch(request.id, request.channel, request.fromSeq, request.count)) return undefined;
         throw invalid(`No channel ${request.channel}.`);
