@@ -75,7 +75,7 @@ export class MemoryDevice {
   readonly faults: MemoryFaults = {};
   readonly inputs: InputLines = { cts: true, dsr: true, dcd: false, ri: false };
   readonly peer: MemoryPeer;
-  /** Present levels; they survive close and open, as without HUPCL. */
+  /** As the driver last set them. (Linux raises DTR and RTS at every open; that is not imitated.) */
   readonly outputs = { dtr: false, rts: false, break: false };
   /** Nothing unless it is plugged in. */
   path: string | undefined;
