@@ -88,6 +88,10 @@ export class McpEndpoints {
   get sessions(): number {
     return this.#table.size;
   }
+  /** A client listens for notifications. */
+  get listening(): boolean {
+    return this.#table.values().some((s) => s.listening);
+  }
   /** Heartbeats and idle sessions; runs each second by itself, tests with their own clock call it. */
   tick(): void {
     this.#table.tick();

@@ -1,7 +1,9 @@
 import type { Server, ServerContext, ServerOptions } from "@modelcontextprotocol/server";
 import { invalid } from "../core/errors.ts";
 import type { Gate } from "../gate/gate.ts";
+import type { ControlTools } from "../handlers/page_bridge.ts";
 import type { Caller } from "../handlers/types.ts";
+import { LIMITS } from "../../tools/mod.ts";
 import { LEGACY_VERSIONS } from "./protocol.ts";
 import { toFailure, toResult } from "./results.ts";
 import { type ListedTool, listTools } from "./tool_list.ts";
@@ -20,16 +22,29 @@ export const INSTRUCTIONS =
 /** Changes a server of a session: only for tests, which add the fixtures of the conformance suite. */
 export type Extend = (server: Server) => void;
 
+export interface EngineOptions {
+  version: string;
+  /** The `ctl_*` tools; absent: there are none. */
+  controlTools?: ControlTools;
+  extend?: Extend;
+  serverOptions?: Partial<ServerOptions>;
+}
+
+/** `nextCursor` of a page of control tools: how many of them were given before. */
+const CURSOR = /^ctl:(\d{1,6})$/;
+
 /** From the table and the gate to the SDK's low-level `Server`, one for each session or modern request. */
 export class Engine {
   readonly tools: ListedTool[];
   readonly #gate: Gate;
   readonly #version: string;
+  readonly #controlTools: ControlTools | undefined;
   readonly #extend: Extend | undefined;
   readonly #more: Partial<ServerOptions>;
 
-  constructor(gate: Gate, options: { version: string; extend?: Extend; serverOptions?: Partial<ServerOptions> }) {
+  constructor(gate: Gate, options: EngineOptions) {
     this.#gate = gate;
+    this.#controlTools = options.controlTools;
     this.#version = options.version;
     this.#extend = options.extend;
     this.#more = options.serverOptions ?? {};
@@ -50,12 +65,20 @@ export class Engine {
     return server;
   }
 
-  /** The built-in tools are one page, so there is no cursor that would be right. */
-  list(cursor: string | undefined) {
-    if (cursor !== undefined) {
-      throw invalid("Unknown cursor. Call tools/list without one: the first page holds all tools.");
+  /** The first page holds all built-in tools; the control tools follow, LIMITS.toolsPage a page. */
+  list(cursor: string | undefined): { tools: ListedTool[]; nextCursor?: string } {
+    const controls = this.#controlTools?.list() ?? [];
+    if (cursor === undefined) return { tools: this.tools, ...(controls.length && { nextCursor: "ctl:0" }) };
+    const from = Number(CURSOR.exec(cursor)?.[1] ?? NaN);
+    // The set may have shrunk since: the end is then the end, not an error.
+    if (Number.isNaN(from)) {
+      throw invalid("Unknown cursor. Call tools/list without one: the first page holds all built-in tools.");
     }
-    return { tools: this.tools };
+    const next = from + LIMITS.toolsPage;
+    return {
+      tools: controls.slice(from, next),
+      ...(next < controls.length && { nextCursor: `ctl:${next}` }),
+    };
   }
 
   async #call(
@@ -69,7 +92,10 @@ export class Engine {
   ) {
     const progressToken = params._meta?.["progressToken"];
     try {
-      const answer = await this.#gate.call(params.name, params.arguments, {
+      const { name, arguments: args } = params;
+      // A control's own tool is another name for the call that it makes.
+      const real = this.#controlTools?.resolve(name, args) ?? { tool: name, args };
+      const answer = await this.#gate.call(real.tool, real.args, {
         caller,
         signal: context.mcpReq.signal,
         progress: (done, total, message) => {
