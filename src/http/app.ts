@@ -1,4 +1,5 @@
 import type { Gate } from "../gate/gate.ts";
+import type { ControlTools } from "../handlers/page_bridge.ts";
 import type { ServerState } from "../handlers/server_state.ts";
 import type { CallLog } from "../store/call_log.ts";
 import { Engine, type Extend } from "../mcp/engine.ts";
@@ -20,6 +21,8 @@ export interface AppOptions {
   server: ServerState;
   /** Told of every call of agents and the command line; closed with the app. */
   callLog: CallLog;
+  /** Tools made from the page's controls; clients hear when the set changes. */
+  controlTools?: ControlTools;
   /**
    * Routes of the page, by exact path or by prefix ending in `/`. They take requests of this server's own pages only
    * and are told apart from the MCP routes by that.
@@ -60,6 +63,7 @@ export function createApp(options: AppOptions): App {
   const { extend, serverOptions, ...times } = options.tuning ?? {};
   const engine = new Engine(gate, {
     version: server.version,
+    ...(options.controlTools && { controlTools: options.controlTools }),
     ...(extend && { extend }),
     ...(serverOptions && { serverOptions }),
   });
@@ -77,6 +81,7 @@ export function createApp(options: AppOptions): App {
   });
   server.sessions = () => endpoints.sessions;
   server.gate = () => gate;
+  const unlisten = options.controlTools?.onChange(() => endpoints.toolsChanged());
   const unwatch = gate.watch({
     end: (call) => {
       if (call.kind !== "page") callLog.record(call);
@@ -126,6 +131,7 @@ export function createApp(options: AppOptions): App {
       return endpoints.closeSessions();
     },
     close: async () => {
+      unlisten?.();
       await endpoints.close();
       unwatch();
       await callLog.close();

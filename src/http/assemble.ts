@@ -2,9 +2,8 @@ import { join } from "node:path";
 import type { Bench } from "../bench/bench.ts";
 import { Gate } from "../gate/gate.ts";
 import { createHandlers } from "../handlers/mod.ts";
-import type { PageBridge } from "../handlers/page_bridge.ts";
 import { ServerState, type ServerStateOptions } from "../handlers/server_state.ts";
-import type { SavedState } from "../handlers/ui_state.ts";
+import type { PageHub } from "../page/page_hub.ts";
 import { CALL_LOG_FILE, CallLog } from "../store/call_log.ts";
 import type { ToolRow } from "../../tools/mod.ts";
 import type { ErasedHandlers } from "../gate/gate.ts";
@@ -14,8 +13,8 @@ export interface AssembleOptions extends ServerStateOptions {
   bench: Bench;
   /** Where the call log is kept. */
   configDir: string;
-  bridge?: PageBridge;
-  saved?: SavedState;
+  /** Pages that may connect; absent: none ever. */
+  page?: PageHub;
   /** The page's routes, made when the parts that they need are there. */
   pageRoutes?: (parts: Parts) => Readonly<Record<string, Route>>;
   tuning?: AppOptions["tuning"];
@@ -46,8 +45,7 @@ export function assemble(options: AssembleOptions): Assembled {
   const handlers = createHandlers(bench, {
     server,
     callLog,
-    ...(options.bridge && { bridge: options.bridge }),
-    ...(options.saved && { saved: options.saved }),
+    ...(options.page && { bridge: options.page.bridge, saved: options.page.saved }),
   });
   const gate = new Gate({ ...handlers, ...options.extra?.handlers }, {
     rateLimitPerMin: server.rateLimitPerMin,
@@ -59,8 +57,10 @@ export function assemble(options: AssembleOptions): Assembled {
   const parts: Parts = { server, gate, callLog };
   const app = createApp({
     ...parts,
+    ...(options.page && { controlTools: options.page.controlTools }),
     ...(options.pageRoutes && { pageRoutes: options.pageRoutes(parts) }),
     ...(options.tuning && { tuning: options.tuning }),
   });
+  options.page?.attach({ server, gate, tokenChanged: () => app.tokenChanged() });
   return { ...parts, app };
 }
