@@ -48,6 +48,8 @@ export interface OpenPort {
 }
 
 const FIRST_RETRY_MS = 20;
+/** A stop of the program gives ports back within two seconds, logs included. */
+const DISPOSE_MS = 1200;
 
 /**
  * The wire of one pane, and its state: opens, reads, notices the loss, finds the same device again, closes. Each change
@@ -114,7 +116,7 @@ export class PaneLink {
    * `unsupported`, `timed_out` and `canceled` (a close overtook it). While lost, a failure leaves it waiting.
    */
   async open(info: PortInfo, wanted: WantedPort): Promise<void> {
-    if (this.#status === "closing") await this.#awaitClosing();
+    if (this.#status === "closing") await this.#awaitClosing(this.#options.timing.closeMs);
     const waiting = this.#status === "lost" ? this.#text : undefined;
     const before = this.#wanted;
     const life = this.#begin("opening", `opening ${info.path}`);
@@ -135,7 +137,7 @@ export class PaneLink {
   }
 
   /** Closes, or stops waiting for a lost device. False when it was closed before. Throws reason `timed_out`. */
-  async close(): Promise<boolean> {
+  async close(waitMs: number = this.#options.timing.closeMs): Promise<boolean> {
     if (this.#status === "closed") return false;
     if (this.#status !== "closing") {
       const path = this.#open?.info.path;
@@ -152,7 +154,7 @@ export class PaneLink {
       if (this.#releasing) this.#releasing.then(done);
       else done();
     }
-    if (this.#releasing) await this.#awaitClosing();
+    if (this.#releasing) await this.#awaitClosing(waitMs);
     return true;
   }
 
@@ -180,11 +182,10 @@ export class PaneLink {
     return real.baudRate;
   }
 
-  /** Ends everything, also what hangs; for the end of the program. */
+  /** Ends everything, also what hangs: the end of the program waits no longer than {@link DISPOSE_MS}. */
   async dispose(): Promise<void> {
     try {
-      await this.close();
-      await within(Promise.all(this.#strays), this.#options.timing.closeMs, undefined);
+      await Promise.all([this.close(DISPOSE_MS), within(Promise.all(this.#strays), DISPOSE_MS, undefined)]);
     } catch { /* it hangs: told already, and the process ends anyway */ }
     clearTimeout(this.#retryTimer);
   }
@@ -304,17 +305,16 @@ export class PaneLink {
     this.#releasing = releasing;
   }
 
-  async #awaitClosing(): Promise<void> {
-    const { closeMs } = this.#options.timing;
+  async #awaitClosing(waitMs: number): Promise<void> {
     if (!this.#releasing) return;
     try {
-      await within(this.#releasing, closeMs, undefined);
+      await within(this.#releasing, waitMs, undefined);
     } catch {
       this.#setText("closing: the driver has not given the port back yet");
-      this.#options.log("error", `the driver did not close the port within ${closeMs / 1000} s`);
+      this.#options.log("error", `the driver did not close the port within ${waitMs / 1000} s`);
       throw failed(
         "timed_out",
-        `The port is not closed after ${closeMs / 1000} s: its driver does not answer.`,
+        `The port is not closed after ${waitMs / 1000} s: its driver does not answer.`,
         "Unplug the device; serial_close again tells when it is released.",
       );
     }

@@ -35,6 +35,8 @@ const namesIn = (folder: string): string[] => {
 };
 
 const exists = (path: string): boolean => {
+  // A device name of Windows cannot be looked at without opening it.
+  if (path.startsWith("\\\\.\\")) return true;
   try {
     Deno.statSync(path);
     return true;

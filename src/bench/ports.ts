@@ -62,7 +62,7 @@ export class Ports {
     const listed = await this.#driver.list();
     const byPath = new Map(listed.map((info) => [info.path, info]));
     for (const { label, path } of this.#extra) {
-      for (const found of expandGlob(path)) {
+      for (const found of byPath.has(path) ? [path] : expandGlob(path)) {
         const name = label === "" ? found : `${label} (${found})`;
         const known = byPath.get(found);
         // A configured name for a port that the system lists is a label only: its identity stays known.

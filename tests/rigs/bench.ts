@@ -97,10 +97,11 @@ export class PtyDevice {
     await this.#reading;
   }
 
-  /** Plugs it in again: another device node behind the same link. */
-  async replug(): Promise<void> {
+  /** Plugs it in again: another device node behind the same link. `first` is done before the name is there. */
+  async replug(first?: (node: string) => Promise<void>): Promise<void> {
     this.#pty = openPty();
     this.#reading = this.#read(this.#pty);
+    await first?.(this.#pty.path);
     await Deno.remove(this.path).catch(() => {});
     await Deno.symlink(this.#pty.path, this.path);
   }
@@ -265,11 +266,15 @@ export const memoryRig = async (
 
 /** Holds a port from another process, as another terminal program does; resolves when it is held. */
 export const holdFromOutside = async (path: string): Promise<{ pid: number; release(): Promise<void> }> => {
-  const script = `exec 9<>"$0" && flock -n 9 && echo held && exec sleep 600`;
-  const child = new Deno.Command("bash", { args: ["-c", script, path], stdout: "piped", stderr: "inherit" }).spawn();
+  const args = ["-n", "-F", path, "sh", "-c", "echo held; exec sleep 600"];
+  const child = new Deno.Command("flock", { args, stdout: "piped", stderr: "inherit" }).spawn();
   const reader = child.stdout.getReader();
   const { value } = await reader.read();
-  if (new TextDecoder().decode(value).trim() !== "held") throw new Error(`could not hold ${path}`);
+  if (new TextDecoder().decode(value).trim() !== "held") {
+    await reader.cancel();
+    await child.status;
+    throw new Error(`could not hold ${path}`);
+  }
   return {
     pid: child.pid,
     release: async () => {
