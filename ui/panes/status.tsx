@@ -1,0 +1,247 @@
+/** What is true of a pane, in one line and, where there is something to do, in a notice or an empty view. */
+import type { PaneView } from "../../src/core/page_protocol.ts";
+import { Button } from "../controls/button.tsx";
+import { find, panePath } from "../controls/registry.ts";
+import { t } from "../i18n/mod.ts";
+import { bytes, clockSpan, count } from "../lib/format.ts";
+import { act } from "../lib/server.ts";
+import { type PaneSettings, portOf, ports, second, serverNow } from "../lib/store.ts";
+import { start, stop } from "./actions.ts";
+import { offline, useFlow } from "./toolbar.tsx";
+
+/** Data bits, parity, stop bits as technicians write them: `8N1`. */
+export const frameOf = (pane: Pick<PaneView, "dataBits" | "parity" | "stopBits">): string =>
+  `${pane.dataBits}${pane.parity[0]?.toUpperCase() ?? ""}${pane.stopBits}`;
+
+/** The dot that goes with a status. */
+export const DOTS: Readonly<Record<PaneView["status"], string>> = {
+  open: "dot on",
+  opening: "dot wait",
+  lost: "dot wait",
+  closing: "dot off",
+  closed: "dot off",
+};
+
+/** Name of a port, short: what people call it. */
+export const portName = (value: string): string => portOf(value)?.friendlyName ?? value;
+
+export function stateText(pane: PaneSettings): string {
+  switch (pane.status) {
+    case "open":
+      return pane.openSince === null
+        ? t("state.open")
+        : t("state.openFor", { span: clockSpan(serverNow() - pane.openSince) });
+    case "opening":
+      return t("state.opening", { port: pane.port });
+    case "closing":
+      return t("state.closing");
+    case "lost":
+      return t("state.waiting", { device: pane.lostDevice ?? pane.port });
+    case "closed":
+      return t("state.closed");
+  }
+}
+
+export function StatusLine({ pane }: { pane: PaneSettings }) {
+  const flow = useFlow(pane.pane);
+  second.value;
+  const c = flow?.counters;
+  const rate = pane.actualBaud ?? pane.baud;
+  const differs = pane.actualBaud !== null && pane.actualBaud !== pane.baud;
+  return (
+    <div class="status" role="group" aria-label={t("state.of", { pane: pane.pane })}>
+      <span class="state">
+        <span class={DOTS[pane.status]} />
+        <span class="cut">{stateText(pane)}</span>
+      </span>
+      {pane.isConnected && (
+        <span
+          class={`num${differs ? " warned" : ""}`}
+          data-tip={differs ? t("state.baudDiffers", { asked: String(pane.baud), real: String(rate) }) : undefined}
+        >
+          {rate} {frameOf(pane)}
+        </span>
+      )}
+      {c && (
+        <>
+          <span class="num">{t("count.in", { n: c.rxLines, size: bytes(c.rxBytes) })}</span>
+          <span class="num">{t("count.out", { n: c.txLines, size: bytes(c.txBytes) })}</span>
+          {c.dropped > 0
+            ? <span class="num warned" data-tip={t("count.droppedWhy")}>{t("count.dropped", { n: c.dropped })}</span>
+            : <span class="num">{t("count.dropped", { n: 0 })}</span>}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Why the last start did not work: the server's words, which name who holds the port when that is known. */
+const troubled = (pane: PaneSettings): boolean =>
+  pane.status === "closed" && pane.statusText !== "" && !/^(closed|stopped)\b/i.test(pane.statusText);
+
+/** Over the log: waiting for a device, or why it could not be opened. What is in the log stays. */
+export function Notice({ pane }: { pane: PaneSettings }) {
+  const flow = useFlow(pane.pane);
+  const lines = (flow?.counters.rxLines ?? 0) + (flow?.counters.txLines ?? 0);
+  const name = pane.pane;
+  if (pane.status === "lost" && lines > 0) {
+    return (
+      <div class="notice" role="status">
+        <p>
+          {t("lost.title", { device: pane.lostDevice ?? pane.port })}
+          <small>{pane.autoReconnect ? t("lost.back") : t("lost.noReconnect")} {t("lost.kept", { n: lines })}</small>
+        </p>
+        <OtherPort pane={name} />
+        <Button
+          path={panePath(name, "notice", "stopWaiting")}
+          label={t("pane.stopWaiting")}
+          look="quiet"
+          tool="serial_close"
+          disabledReason={offline()}
+          onClick={() => stop(name)}
+        >
+          {t("pane.stopWaiting")}
+        </Button>
+      </div>
+    );
+  }
+  if (troubled(pane) && lines > 0) {
+    return (
+      <div class="notice bad" role="status">
+        <p>{pane.statusText}</p>
+        <Button
+          path={panePath(name, "notice", "again")}
+          label={t("pane.again")}
+          tool="serial_open"
+          disabledReason={offline()}
+          onClick={() => start(name)}
+        >
+          {t("pane.again")}
+        </Button>
+      </div>
+    );
+  }
+  return null;
+}
+
+function OtherPort({ pane }: { pane: string }) {
+  return (
+    <Button
+      path={panePath(pane, "notice", "otherPort")}
+      label={t("lost.other")}
+      onClick={() => find(panePath(pane, "conn", "portSelect"))?.element.focus()}
+    >
+      {t("lost.other")}
+    </Button>
+  );
+}
+
+/** In place of the log while there is nothing in it: what is so, and what to do next. Undefined: there is a log. */
+export function EmptyState({ pane }: { pane: PaneSettings }) {
+  const name = pane.pane;
+  const rescan = (
+    <Button
+      path={panePath(name, "empty", "rescan")}
+      label={t("pane.rescan")}
+      disabledReason={offline()}
+      onClick={() => act("ports.rescan", {})}
+    >
+      {t("pane.rescan")}
+    </Button>
+  );
+  if (pane.status === "lost") {
+    return (
+      <div class="empty" role="status">
+        <b>{t("lost.title", { device: pane.lostDevice ?? pane.port })}</b>
+        <p>{pane.autoReconnect ? t("lost.back") : t("lost.noReconnect")}</p>
+        <div class="acts">
+          <OtherPort pane={name} />
+          <Button
+            path={panePath(name, "notice", "stopWaiting")}
+            label={t("pane.stopWaiting")}
+            look="quiet"
+            tool="serial_close"
+            disabledReason={offline()}
+            onClick={() => stop(name)}
+          >
+            {t("pane.stopWaiting")}
+          </Button>
+        </div>
+      </div>
+    );
+  }
+  if (pane.status === "opening") {
+    return (
+      <div class="empty" role="status">
+        <b>{t("empty.opening", { port: portName(pane.port) })}</b>
+      </div>
+    );
+  }
+  if (pane.status === "open") {
+    return (
+      <div class="empty" role="status">
+        <b>{t("empty.silent")}</b>
+        <p>{t("empty.silentHint", { baud: String(pane.actualBaud ?? pane.baud) })}</p>
+      </div>
+    );
+  }
+  if (troubled(pane)) {
+    return (
+      <div class="empty" role="status">
+        <b>{t("empty.refused", { port: portName(pane.port) })}</b>
+        <p>{pane.statusText}</p>
+        <div class="acts">
+          <Button
+            path={panePath(name, "notice", "again")}
+            label={t("pane.again")}
+            tool="serial_open"
+            disabledReason={offline()}
+            onClick={() => start(name)}
+          >
+            {t("pane.again")}
+          </Button>
+          <OtherPort pane={name} />
+        </div>
+      </div>
+    );
+  }
+  if (ports.value.length === 0 && pane.portOptions.length === 0) {
+    return (
+      <div class="empty">
+        <b>{t("empty.noPorts")}</b>
+        <p>{t("empty.noPortsHint")}</p>
+        <p>
+          {t("empty.demoHint")} <code>fieldbench serve --demo</code>
+        </p>
+        <div class="acts">{rescan}</div>
+      </div>
+    );
+  }
+  if (pane.port === "") {
+    return (
+      <div class="empty">
+        <b>{t("empty.choose")}</b>
+        <p>{t("empty.chooseHint", { n: count(pane.portOptions.length) })}</p>
+        <div class="acts">{rescan}</div>
+      </div>
+    );
+  }
+  return (
+    <div class="empty">
+      <b>{t("empty.ready", { port: portName(pane.port) })}</b>
+      <p>{t("empty.readyHint", { baud: String(pane.baud), frame: frameOf(pane) })}</p>
+      <div class="acts">
+        <Button
+          path={panePath(name, "empty", "start")}
+          label={t("pane.start")}
+          look="primary"
+          tool="serial_open"
+          disabledReason={offline()}
+          onClick={() => start(name)}
+        >
+          {t("pane.start")}
+        </Button>
+      </div>
+    </div>
+  );
+}

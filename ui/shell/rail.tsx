@@ -1,0 +1,159 @@
+/** The left column: panes and their state, the ports of this computer, the records. */
+import type { PortView } from "../../src/core/page_protocol.ts";
+import { Button } from "../controls/button.tsx";
+import { pathPart } from "../controls/registry.ts";
+import { type Key, t } from "../i18n/mod.ts";
+import { bytes, clockSpan } from "../lib/format.ts";
+import { act, call } from "../lib/server.ts";
+import { currentPane, setLayout } from "../lib/settings.ts";
+import { keysOf } from "../lib/shortcuts.ts";
+import { channels, paneNames, paneSettings, ports, second, serverNow } from "../lib/store.ts";
+import { DOTS, frameOf, portName, stateText } from "../panes/status.tsx";
+import { offline } from "../panes/toolbar.tsx";
+import { showPane } from "../panes/work.tsx";
+import { useRef } from "preact/hooks";
+import { useFlow } from "../panes/toolbar.tsx";
+
+const KIND_KEYS: Readonly<Record<PortView["kind"], Key>> = {
+  usb: "kind.usb",
+  platform: "kind.platform",
+  virtual: "kind.virtual",
+};
+
+/** Bytes a second of a pane over the last seconds, from its counters. */
+function useRate(name: string): number {
+  const flow = useFlow(name);
+  const marks = useRef<{ at: number; bytes: number }[]>([]);
+  const total = flow ? flow.counters.rxBytes + flow.counters.txBytes : 0;
+  const now = performance.now();
+  const list = marks.current;
+  const last = list[list.length - 1];
+  if (!last || now - last.at > 450) list.push({ at: now, bytes: total });
+  while (list.length > 2 && now - (list[0]?.at ?? now) > 3000) list.shift();
+  const first = list[0];
+  if (!first || now - first.at < 400) return 0;
+  return Math.max(0, ((total - first.bytes) * 1000) / (now - first.at));
+}
+
+function PaneItem({ name }: { name: string }) {
+  const pane = paneSettings(name);
+  second.value;
+  const perSec = useRate(name);
+  if (!pane) return null;
+  const right = pane.status === "open"
+    ? perSec >= 1
+      ? t("unit.bytesPerSec", { size: bytes(Math.round(perSec)) })
+      : pane.openSince === null
+      ? ""
+      : clockSpan(serverNow() - pane.openSince)
+    : pane.status === "lost"
+    ? t("rail.waiting")
+    : pane.status === "opening"
+    ? t("rail.opening")
+    : "";
+  const small = pane.status === "lost"
+    ? t("rail.unplugged", { device: pane.lostDevice ?? pane.port })
+    : pane.port === ""
+    ? t("rail.noPort")
+    : `${portName(pane.port)}, ${pane.baud} ${frameOf(pane)}`;
+  return (
+    <li>
+      <Button
+        path={`serial.panes.show-${pathPart(name)}`}
+        label={t("rail.showPane", { pane: pane.label || name, state: stateText(pane) })}
+        class="item"
+        current={currentPane.value === name}
+        onClick={() => {
+          showPane(name);
+          if (innerWidth < 900) setLayout({ rail: false });
+        }}
+      >
+        <span class={DOTS[pane.status]} />
+        <span class="name cut">{pane.label || name}</span>
+        <span class="num">{right}</span>
+        <small>{small}</small>
+      </Button>
+    </li>
+  );
+}
+
+function PortItem({ port }: { port: PortView }) {
+  const target = paneSettings(currentPane.value) ? currentPane.value : "main";
+  const holder = port.holder ? t("port.usedBy", { who: port.holder }) : t("port.inUse");
+  const ids = port.vendorId && port.productId ? `${port.vendorId}:${port.productId}` : "";
+  const more = [port.value, ids, port.serialNumber ?? ""].filter((one) => one !== "" && one !== port.friendlyName).join(
+    ", ",
+  );
+  const name = port.friendlyName.replace(` (${port.value})`, "");
+  return (
+    <li>
+      <Button
+        path={`serial.ports.choose-${pathPart(port.value)}`}
+        label={t("rail.choosePort", { port: port.friendlyName, pane: target })}
+        class="item"
+        tool="serial_select_port"
+        disabledReason={offline()}
+        onClick={() => call("serial_select_port", { pane: target, port: port.value })}
+      >
+        <span class={port.inUse ? "dot on" : "dot off"} />
+        <span class="cut">{name}</span>
+        <span class={`tag${port.kind === "virtual" ? " warn" : ""}`}>
+          {/simulat/i.test(port.friendlyName + port.product) ? t("kind.simulated") : t(KIND_KEYS[port.kind])}
+        </span>
+        <small>{port.inUse ? `${holder}. ` : ""}{more}</small>
+      </Button>
+    </li>
+  );
+}
+
+export function Rail() {
+  return (
+    <aside class="rail" id="rail" aria-label={t("rail.title")}>
+      <h2>
+        <span>{t("rail.panes")}</span>
+        <Button
+          path="serial.panes.add"
+          label={t("rail.addPane")}
+          icon="add"
+          keys={keysOf("add")}
+          look="quiet"
+          disabledReason={offline() ?? (paneNames.value.length >= 16 ? t("why.manyPanes") : null)}
+          onClick={() => act("pane.add", {})}
+        />
+      </h2>
+      <ul>{paneNames.value.map((name) => <PaneItem key={name} name={name} />)}</ul>
+      <h2>
+        <span>{t("rail.ports")}</span>
+        <Button
+          path="serial.ports.rescan"
+          label={t("pane.rescan")}
+          icon="rescan"
+          look="quiet"
+          tool="serial_list_ports"
+          disabledReason={offline()}
+          onClick={() => act("ports.rescan", {})}
+        />
+      </h2>
+      {ports.value.length === 0
+        ? <p class="none">{t("rail.noPorts")}</p>
+        : <ul>{ports.value.map((port) => <PortItem key={port.value} port={port} />)}</ul>}
+      <h2>
+        <span>{t("rail.records")}</span>
+      </h2>
+      <ul>
+        <li>
+          <Button
+            path="global.rail.logCentre"
+            label={t("rail.logCentre")}
+            class="item"
+            onClick={() => setLayout({ side: true, tab: "logs", ...(innerWidth < 900 && { rail: false }) })}
+          >
+            <span />
+            <span>{t("rail.logCentre")}</span>
+            <span class="num">{channels.value.length}</span>
+          </Button>
+        </li>
+      </ul>
+    </aside>
+  );
+}
