@@ -84,7 +84,8 @@ function told(error: unknown, command: string, io: Io): number {
     io.err(`fieldbench: ${error.message}`);
     return error instanceof CliError ? error.status : 1;
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  // One line: some errors of the runtime carry places in the sources in the rest.
+  const reason = (error instanceof Error ? error.message : String(error)).split("\n")[0];
   const isPort = error instanceof Error && error.name === "PortError";
   io.err(`fieldbench: ${isPort ? "" : "internal error: "}${reason}`);
   if (io.env("FIELDBENCH_DEBUG") && error instanceof Error) io.err(error.stack ?? "");

@@ -1,11 +1,10 @@
-import { loadSdk } from "../mcp/engine.ts";
 import { tokenPattern } from "../store/mcp_config.ts";
 import { type Flags, type Parsed, UsageError, wholeNumber } from "./args.ts";
 import { type Command, configDirFlag, type Io } from "./command.ts";
 import { pathsOf } from "./folder.ts";
 import { openBrowser } from "./open_browser.ts";
 import { parsePortPaths, portPathFlag } from "./port_path.ts";
-import { type RunningServer, startServer } from "./server.ts";
+import type { RunningServer } from "./server.ts";
 import { untilStopped } from "./signals.ts";
 import { VERSION } from "./version.ts";
 
@@ -36,16 +35,21 @@ export const command: Command = {
       throw new UsageError(`${parsed.origin("token")} must be 8 to 256 letters, digits or . _ ~ -`);
     }
     const paths = pathsOf(parsed, io);
+    const extraPorts = parsePortPaths(parsed.strings("port-path"), parsed.origin("port-path"));
+    const port = wholeNumber(parsed, "port", 0, 65_535);
+    const rateLimitPerMin = wholeNumber(parsed, "rate-limit", 0, 1_000_000);
     const stop = untilStopped();
+    // Loaded only now: help and refusals come at once.
+    const { startServer } = await import("./server.ts");
     const server = await startServer({
       paths,
       version: VERSION,
-      port: wholeNumber(parsed, "port", 0, 65_535),
+      port,
       token,
       demo: parsed.boolean("demo"),
       readOnly: parsed.boolean("read-only"),
-      extraPorts: parsePortPaths(parsed.strings("port-path"), parsed.origin("port-path")),
-      rateLimitPerMin: wholeNumber(parsed, "rate-limit", 0, 1_000_000),
+      extraPorts,
+      rateLimitPerMin,
     });
     if (parsed.boolean("ready-json")) {
       const { url, urlStreamable, pid } = server.endpoint;
@@ -53,7 +57,7 @@ export const command: Command = {
     }
     await greet(server, parsed, io, paths.endpoint, paths.configDir);
     // It takes a quarter of a second, which the start need not wait for, nor the first client.
-    loadSdk().catch((error) => io.err(`fieldbench: the MCP package cannot be loaded: ${error}`));
+    server.warmUp().catch((error) => io.err(`fieldbench: the MCP package cannot be loaded: ${error}`));
     await stop.stopped;
     io.err("stopping: ports are closed, logs brought to disk");
     const timer = setTimeout(() => Deno.exit(0), STOP_MS);

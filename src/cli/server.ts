@@ -4,6 +4,7 @@ import { systemDriver } from "../drivers/serial/mod.ts";
 import { originOf } from "../handlers/server_state.ts";
 import { assemble, type Assembled } from "../http/assemble.ts";
 import { listen, type Listening } from "../http/listen.ts";
+import { loadSdk } from "../mcp/engine.ts";
 import { type ExtraPort, loadConfig } from "../store/config.ts";
 import { answers, type Endpoint, endpointOf, readEndpoint, removeEndpoint, writeEndpoint } from "../store/endpoint.ts";
 import { whyFailed } from "../store/files.ts";
@@ -34,6 +35,8 @@ export interface RunningServer {
   readonly origin: string;
   readonly logFolder: string;
   readonly demoPath: string | undefined;
+  /** Loads what the first client would wait for. */
+  warmUp(): Promise<void>;
   /** Closes ports, flushes logs, removes the endpoint file. */
   close(): Promise<void>;
 }
@@ -99,7 +102,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     });
     undo.push(() => removeEndpoint(paths.endpoint));
     hub.log("app", "info", `fieldbench ${options.version} listens on ${origin}`);
-    return { parts, bench, endpoint, token, origin, logFolder, demoPath: demo?.path, close };
+    const warmUp = async () => void await loadSdk();
+    return { parts, bench, endpoint, token, origin, logFolder, demoPath: demo?.path, warmUp, close };
   } catch (error) {
     await close();
     throw error;
