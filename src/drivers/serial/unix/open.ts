@@ -1,10 +1,10 @@
 import { type LineAtOpen, type OpenOptions, PortError } from "../port.ts";
 import { EACCES, EBUSY, EINTR, ENOENT, LOCK_EX, LOCK_NB } from "./abi.ts";
 import { linuxHolder, linuxLockHolder } from "./holder_linux.ts";
-import { cString, libc } from "./libc.ts";
+import { cString, IntCell, libc } from "./libc.ts";
 import { line } from "./line.ts";
 import { driveLinesAtOpen, UnixPort } from "./port.ts";
-import { inUse, openError } from "./sys_error.ts";
+import { inUse, isHangUp, openError } from "./sys_error.ts";
 
 const onLinux = Deno.build.os === "linux";
 
@@ -47,6 +47,15 @@ const openFile = (path: string): number => {
 
 const holderOf = (path: string): string | undefined => onLinux ? linuxHolder(path, { fresh: true }) : undefined;
 
+const noDevice = (path: string): PortError =>
+  new PortError("not_found", `${path} has no device behind it: just unplugged, or a name without a chip`);
+
+/** Linux opens ttyS names without a chip and takes settings for them; only the modem lines tell (EIO). */
+const requireDevice = (fd: number, path: string): void => {
+  const answer = libc.ioctl(fd, libc.abi.TIOCMGET, new IntCell().bytes);
+  if (answer < 0 && isHangUp(libc.errno())) throw noDevice(path);
+};
+
 /**
  * Opens a port for this process alone. Not awaited on another thread although open(2) of a slow adapter can take some
  * ms: the lines must take the levels that were asked for at once, not when the event loop comes round.
@@ -63,13 +72,14 @@ export const openPort = (options: OpenOptions): UnixPort => {
       throw errno === libc.abi.EAGAIN ? inUse(path, holderOf(path)) : openError(path, errno, "flock");
     }
     driveLinesAtOpen(fd, path, levels(options.dtr, options.rts));
+    requireDevice(fd, path);
     line.apply({ fd, path }, options);
     // flock binds those who ask; TIOCEXCL binds everyone but root. Only both keep a port to ourselves.
     libc.ioctlPlain(fd, libc.abi.TIOCEXCL);
     if (options.flush) libc.tcflush(fd, libc.abi.TCIOFLUSH);
   } catch (error) {
     libc.close(fd);
-    throw error;
+    throw error instanceof PortError && error.kind === "lost" ? noDevice(path) : error;
   }
   return new UnixPort(fd, path);
 };
