@@ -1,4 +1,4 @@
-import type { McpHttpHandler, Server } from "@modelcontextprotocol/server";
+import type { Server } from "@modelcontextprotocol/server";
 import { type Engine, loadSdk, type Sdk } from "./engine.ts";
 import {
   claimsModernEra,
@@ -12,6 +12,7 @@ import {
   SUPPORTED_VERSIONS,
   VERSION_HEADER,
 } from "./protocol.ts";
+import { ModernEra } from "./modern.ts";
 import { type Session, SessionTable } from "./session_table.ts";
 import { type SessionHost, SessionTransport } from "./session_transport.ts";
 import { SseTransport } from "./sse_transport.ts";
@@ -67,7 +68,7 @@ export class McpEndpoints {
   readonly #host: SessionHost;
   readonly #table: SessionTable<Live>;
   readonly #ticker: ReturnType<typeof setInterval>;
-  #modern: McpHttpHandler | undefined;
+  #modern: ModernEra | undefined;
 
   constructor(engine: Engine, options: EndpointOptions) {
     this.#engine = engine;
@@ -95,12 +96,22 @@ export class McpEndpoints {
   /** Heartbeats and idle sessions; runs each second by itself, tests with their own clock call it. */
   tick(): void {
     this.#table.tick();
+    this.#modern?.tick();
+  }
+  /** Event streams of the modern era. */
+  get subscriptions(): number {
+    return this.#modern?.streams ?? 0;
   }
 
   /** Tells every client that the list of tools changed. */
   toolsChanged(): void {
     for (const s of this.#table.values()) void s.server.sendToolListChanged().catch(() => {});
     this.#modern?.notify.toolsChanged();
+  }
+
+  /** A notification to every session that listens. */
+  notifyAll(method: string, params: Record<string, unknown>): void {
+    for (const s of this.#table.values()) void s.transport.send({ jsonrpc: "2.0", method, params });
   }
 
   /** Ends all sessions and modern requests under way; new ones may begin. */
@@ -226,11 +237,8 @@ export class McpEndpoints {
 
   async #modernEra(sdk: Sdk, request: Request, body: unknown): Promise<Response> {
     this.#count(body);
-    this.#modern ??= sdk.createMcpHandler(() => this.#engine.createServer(sdk, "modern"), {
-      legacy: "reject",
-      maxRequestBodySize: LIMITS.maxBodyBytes,
-    });
-    return await this.#modern.fetch(request, { parsedBody: body });
+    this.#modern ??= new ModernEra(sdk, this.#engine, this.#host, () => {});
+    return await this.#modern.fetch(request, body);
   }
 
   #count(body: unknown): void {

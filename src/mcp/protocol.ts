@@ -56,7 +56,13 @@ export async function readBody(request: Request): Promise<Body> {
   if (!isJson(request.headers.get("content-type"))) {
     return refuse(rpcError(415, RPC.server, "Content-Type must be application/json"));
   }
-  const text = await readText(request, LIMITS.maxBodyBytes);
+  let text: string | undefined;
+  try {
+    text = await readText(request, LIMITS.maxBodyBytes);
+  } catch {
+    // The client went away in the middle of it: nobody reads this answer.
+    return refuse(rpcError(400, RPC.parse, "Parse error: the body ended too early"));
+  }
   if (text === undefined) {
     return refuse(rpcError(413, RPC.server, `The body is over ${LIMITS.maxBodyBytes} bytes; send less at once`));
   }

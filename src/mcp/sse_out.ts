@@ -74,6 +74,11 @@ export class SseOut {
     this.#push({ text: `event: message\ndata: ${JSON.stringify(message)}\n\n`, droppable });
   }
 
+  /** An event that is written already, without its blank line. */
+  block(text: string, droppable: boolean): void {
+    this.#push({ text: `${text}\n\n`, droppable });
+  }
+
   /** The first frame of the legacy transport: where to post to. */
   endpoint(path: string): void {
     this.#push({ text: `event: endpoint\ndata: ${path}\n\n`, droppable: false });

@@ -159,6 +159,7 @@ export class TestTools {
         this.aborted++;
         reject(new DOMException("aborted", "AbortError"));
       };
+      if (signal.aborted) return abort();
       this.#release.add(finish);
       signal.addEventListener("abort", abort, { once: true });
     });

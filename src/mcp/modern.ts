@@ -1,0 +1,129 @@
+/**
+ * The modern era (2026-07-28) by the SDK's handler: no sessions, each request carries its envelope. Around it is what
+ * the SDK leaves out: its streams are unbounded, and a call that is silent for long gets no heartbeat.
+ */
+import type { McpHttpHandler } from "@modelcontextprotocol/server";
+import type { Engine, Sdk } from "./engine.ts";
+import { isObject } from "./protocol.ts";
+import type { SessionHost } from "./session_transport.ts";
+import { SseOut } from "./sse_out.ts";
+import { LIMITS } from "../../tools/mod.ts";
+
+/** A request that the SDK has not answered yet. */
+interface Waiting {
+  readonly begun: number;
+  out: SseOut | undefined;
+  upgrade(): void;
+}
+
+/** Session name that all modern requests share: their rate is counted together. */
+export const MODERN_SESSION = "modern";
+
+export class ModernEra {
+  readonly #handler: McpHttpHandler;
+  readonly #host: SessionHost;
+  readonly #waiting = new Set<Waiting>();
+  readonly #streams = new Set<SseOut>();
+
+  constructor(sdk: Sdk, engine: Engine, host: SessionHost, onError: (error: Error) => void) {
+    this.#host = host;
+    this.#handler = sdk.createMcpHandler(() => engine.createServer(sdk, MODERN_SESSION), {
+      legacy: "reject",
+      maxRequestBodySize: LIMITS.maxBodyBytes,
+      keepAliveMs: 0,
+      onerror: onError,
+    });
+  }
+
+  /** Event streams that are open. */
+  get streams(): number {
+    return this.#streams.size;
+  }
+  get notify(): McpHttpHandler["notify"] {
+    return this.#handler.notify;
+  }
+
+  /** A POST with its parsed body. */
+  fetch(request: Request, parsedBody: unknown): Promise<Response> {
+    const answer = this.#handler.fetch(request, { parsedBody });
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        begun: this.#host.now(),
+        out: undefined,
+        upgrade: () => {
+          waiting.out = this.#open();
+          waiting.out.heartbeat();
+          resolve(waiting.out.response());
+        },
+      };
+      if (request.headers.get("accept")?.includes("text/event-stream")) this.#waiting.add(waiting);
+      answer.then((response) => this.#settle(waiting, response, resolve), reject)
+        .finally(() => this.#waiting.delete(waiting));
+    });
+  }
+
+  /** Heartbeats, and the end of readers that stalled. */
+  tick(): void {
+    const now = this.#host.now();
+    for (const w of this.#waiting) {
+      if (!w.out && now - w.begun >= this.#host.heartbeatMs) w.upgrade();
+    }
+    for (const s of this.#streams) s.tick();
+  }
+
+  async close(): Promise<void> {
+    await this.#handler.close();
+    for (const s of [...this.#streams]) s.end();
+  }
+
+  #open(onGone: () => void = () => {}): SseOut {
+    const out: SseOut = new SseOut(this.#host, (end) => {
+      this.#streams.delete(out);
+      this.#host.onDropped(out.dropped);
+      if (end !== "done") onGone();
+    });
+    this.#streams.add(out);
+    return out;
+  }
+
+  #settle(waiting: Waiting, response: Response, resolve: (r: Response) => void): void {
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+    if (isStream && response.body) {
+      const source = response.body.getReader();
+      const out = waiting.out ?? this.#open(() => void source.cancel().catch(() => {}));
+      resolve(out.response());
+      void relay(source, out);
+    } else if (waiting.out) {
+      const out = waiting.out;
+      void response.json().then((message) => out.message(message, false)).catch(() => {}).finally(() => out.end());
+    } else resolve(response);
+  }
+}
+
+/** Takes frames as they come, so that nothing piles up where there is no limit. */
+async function relay(source: ReadableStreamDefaultReader<Uint8Array>, out: SseOut): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await source.read();
+      if (done || out.ended) break;
+      const blocks = (rest + decoder.decode(value, { stream: true })).split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) out.block(block, isNotification(block));
+    }
+  } catch { /* the exchange was ended from our side */ }
+  await source.cancel().catch(() => {});
+  out.end();
+}
+
+function isNotification(block: string): boolean {
+  const data = block.split("\n").find((l) => l.startsWith("data: "))?.slice(6);
+  if (data === undefined) return true;
+  try {
+    const message: unknown = JSON.parse(data);
+    return isObject(message) && "method" in message && !("id" in message);
+  } catch {
+    return false;
+  }
+}
