@@ -59,7 +59,9 @@ async function settingsFindings(paths: Paths): Promise<{ findings: Finding[]; co
     if (await Deno.stat(paths.mcpConfig).then(() => true, () => false)) await loadMcpConfig(paths.mcpConfig);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    const fix = error.keptAs ? `mend ${error.path}, or remove it; a copy is ${error.keptAs}` : `look at ${error.path}`;
+    const fix = error.broken && error.keptAs
+      ? `mend ${error.path}, or remove it; a copy is ${error.keptAs}`
+      : `look at ${error.path}`;
     findings.push({ state: "bad", text: error.message, fix });
   }
   return { findings, config };

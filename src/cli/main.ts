@@ -74,10 +74,9 @@ function told(error: unknown, command: string, io: Io): number {
     return 2;
   }
   if (error instanceof SettingsError) {
-    const copy = error.keptAs ? ` A copy of it as it is now was put aside: ${error.keptAs}` : "";
-    io.err(
-      `fieldbench: ${error.message}.${copy}\nMend the file, or remove it to start with the defaults: ${error.path}`,
-    );
+    io.err(`fieldbench: ${error.message}`);
+    if (error.keptAs) io.err(`A copy of it as it is now was put aside: ${error.keptAs}`);
+    if (error.broken) io.err(`Mend the file, or remove it to start with the defaults: ${error.path}`);
     return 1;
   }
   if (error instanceof CliError || error instanceof BenchError) {

@@ -7,7 +7,7 @@ import { listen, type Listening } from "../http/listen.ts";
 import { loadSdk } from "../mcp/engine.ts";
 import { type ExtraPort, loadConfig } from "../store/config.ts";
 import { answers, type Endpoint, endpointOf, readEndpoint, removeEndpoint, writeEndpoint } from "../store/endpoint.ts";
-import { whyFailed } from "../store/files.ts";
+import { sweepTemporary, whyFailed } from "../store/files.ts";
 import { loadMcpConfig, mcpConfigSchema } from "../store/mcp_config.ts";
 import type { Paths } from "../store/paths.ts";
 import { CliError } from "./args.ts";
@@ -41,6 +41,8 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** Clients have this long to end. */
+const CLIENTS_MS = 700;
 /** How many ports after the default are tried. */
 const MORE_PORTS = 20;
 
@@ -55,6 +57,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   };
   try {
     undo.push(await lockFolder(paths));
+    await sweepTemporary(paths.configDir);
     const config = await loadConfig(paths.config);
     const settings = await loadMcpConfig(paths.mcpConfig);
     const token = options.token ?? settings.value.token;
@@ -91,7 +94,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       options.port ?? configured,
       options.port === undefined && isDefault ? MORE_PORTS : 0,
     );
-    undo.push(() => listening.close());
+    // A client that does not let go must not keep the logs from disk.
+    undo.push(() => within(CLIENTS_MS, listening.close()));
     parts.server.address = { host: listening.host, port: listening.port };
     const origin = originOf(listening);
     const endpoint = endpointOf(origin, token);
@@ -149,6 +153,13 @@ function listenSomewhere(open: (port: number) => Listening, first: number, more:
       ? `ports ${first} to ${first + more} are all in use; choose one with --port`
       : `port ${first} is in use; choose another with --port, or --port 0 for any that is free`,
   );
+}
+
+/** Resolves with `work`, or without it after `ms`. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  await Promise.race([work, new Promise<void>((go) => timer = setTimeout(go, ms))]);
+  clearTimeout(timer);
 }
 
 /** A bug that no call caught must neither end the server nor print a stack: it goes into the log. */

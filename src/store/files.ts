@@ -50,3 +50,12 @@ export async function writeAtomic(path: string, text: string): Promise<void> {
     throw error;
   }
 }
+
+/** Removes what a killed process left of {@link writeAtomic} in a folder. Only for who owns the folder. Never throws. */
+export async function sweepTemporary(folder: string): Promise<void> {
+  try {
+    for await (const entry of Deno.readDir(folder)) {
+      if (entry.isFile && /^\..+\.\d+-\d+\.tmp$/.test(entry.name)) await Deno.remove(join(folder, entry.name));
+    }
+  } catch { /* they do no harm */ }
+}

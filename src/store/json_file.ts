@@ -8,10 +8,13 @@ export class SettingsError extends Error {
   readonly path: string;
   /** Where a copy of the broken file was put aside, if it could be. */
   readonly keptAs: string | undefined;
-  constructor(path: string, message: string, keptAs?: string) {
+  /** The file is there and can be read, but what is in it is wrong. */
+  readonly broken: boolean;
+  constructor(path: string, message: string, options: { broken: boolean; keptAs?: string | undefined }) {
     super(message);
     this.path = path;
-    this.keptAs = keptAs;
+    this.keptAs = options.keptAs;
+    this.broken = options.broken;
   }
 }
 
@@ -38,7 +41,7 @@ export class JsonFile<T extends object> {
       text = await Deno.readTextFile(path);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return new JsonFile(path, defaults);
-      throw new SettingsError(path, `${path} cannot be read: ${whyFailed(error)}`);
+      throw new SettingsError(path, `${path} cannot be read: ${whyFailed(error)}`, { broken: false });
     }
     let problem: string;
     try {
@@ -50,7 +53,7 @@ export class JsonFile<T extends object> {
       problem = text.trim() === "" ? "it is empty" : `not JSON (${whyFailed(error)})`;
     }
     const keptAs = await keepAside(path);
-    throw new SettingsError(path, `${path} is broken: ${problem}`, keptAs);
+    throw new SettingsError(path, `${path} is broken: ${problem}`, { broken: true, keptAs });
   }
 
   /** The settings now; what {@link update} has not saved yet is not in it. */
@@ -68,7 +71,7 @@ export class JsonFile<T extends object> {
       try {
         await writeAtomic(this.path, JSON.stringify(next, null, 2) + "\n");
       } catch (error) {
-        throw new SettingsError(this.path, `${this.path} cannot be written: ${whyFailed(error)}`);
+        throw new SettingsError(this.path, `${this.path} cannot be written: ${whyFailed(error)}`, { broken: false });
       }
       this.#value = next;
       return next;

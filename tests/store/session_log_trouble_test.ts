@@ -177,3 +177,32 @@ Deno.test({
       assert.equal(told.length, 2);
     }),
 });
+
+Deno.test("five million lines cost bounded memory, and all of them are on disk [SR13]", () =>
+  inFolder(async (folder) => {
+    const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--quiet", new URL("./memory_me.ts", import.meta.url).pathname, folder],
+      stdout: "piped",
+      stderr: "piped",
+    }).output();
+    assert.ok(success, new TextDecoder().decode(stderr));
+    const answer: { grown: number; lines: number; dropped: number; lost: Record<string, number> } = JSON.parse(
+      new TextDecoder().decode(stdout),
+    );
+    assert.ok(answer.grown < 50_000_000, `grew by ${answer.grown} bytes`);
+    assert.equal(answer.lines + answer.dropped, 5_000_000);
+    assert.ok(answer.dropped > 4_000_000, "the oldest left the memory");
+    assert.deepEqual(answer.lost, { rx: 0, tx: 0, log: 0 });
+    // Line by line: the raw bytes are the numbers in order, and there are as many rows.
+    let next = 0;
+    const raw = await joined(folder, "rx.bin");
+    const decoder = new TextDecoder();
+    let rest = "";
+    for (let at = 0; at < raw.length; at += 1 << 20) {
+      const lines = (rest + decoder.decode(raw.subarray(at, at + (1 << 20)))).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) if (Number(line) !== next++) assert.fail(`line ${next - 1} is ${line}`);
+    }
+    assert.equal(next, 5_000_000);
+    assert.equal((await joined(folder, "log")).reduce((n, b) => (b === 10 ? n + 1 : n), 0), 5_000_000);
+  }));

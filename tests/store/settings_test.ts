@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { defaultConfig, loadConfig } from "../../src/store/config.ts";
 import { answers, endpointOf, readEndpoint, removeEndpoint, writeEndpoint } from "../../src/store/endpoint.ts";
-import { writeAtomic } from "../../src/store/files.ts";
+import { sweepTemporary, writeAtomic } from "../../src/store/files.ts";
 import { SettingsError } from "../../src/store/json_file.ts";
 import { loadMcpConfig, maskToken, tokenPattern } from "../../src/store/mcp_config.ts";
 import { defaultConfigDir, pathsIn } from "../../src/store/paths.ts";
@@ -63,6 +63,11 @@ Deno.test("a writer killed at any moment leaves a whole file, the old or a new o
       const found: { n: number; filler: string } = JSON.parse(await Deno.readTextFile(path));
       assert.equal(found.filler.length, 100_000);
     }
+    // What it left is swept by the next one who owns the folder, and nothing else.
+    await Deno.writeTextFile(join(folder, ".config.json.1-1.tmp"), "");
+    await Deno.writeTextFile(join(folder, "mine.tmp"), "");
+    await sweepTemporary(folder);
+    assert.deepEqual(entries(folder), ["config.json", "mine.tmp"]);
   }));
 
 Deno.test("a broken settings file is told with its place, kept as it was, and copied aside once [C123]", () =>
