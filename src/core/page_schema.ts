@@ -155,16 +155,15 @@ export const pageMessage = z.discriminatedUnion("type", [
   }),
   z.strictObject({ type: z.literal("focus") }),
   z.strictObject({ type: z.literal("controls"), controls: z.array(control).max(5000) }),
-  z.strictObject({ type: z.literal("ack"), id, ok: z.literal(true), result: z.unknown() }),
-  z.strictObject({
-    type: z.literal("ack"),
-    id,
-    ok: z.literal(false),
-    error: z.strictObject({
-      reason: z.enum(["not_found", "failed"]),
-      message: z.string().max(1000),
+  z.discriminatedUnion("ok", [
+    z.strictObject({ type: z.literal("ack"), id, ok: z.literal(true), result: z.unknown() }),
+    z.strictObject({
+      type: z.literal("ack"),
+      id,
+      ok: z.literal(false),
+      error: z.strictObject({ reason: z.enum(["not_found", "failed"]), message: z.string().max(1000) }),
     }),
-  }),
+  ]),
   /** Bytes of line frames that the page has dealt with since it connected; lets the server hold back for a slow page. */
   z.strictObject({ type: z.literal("taken"), bytes: z.number().min(0) }),
 ]);

@@ -1,6 +1,6 @@
 import type { Bench } from "../bench/bench.ts";
 import { invalid } from "../core/errors.ts";
-import type { FindResult, ServerView } from "../core/page_protocol.ts";
+import type { ServerView } from "../core/page_protocol.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { PageBridge } from "../handlers/page_bridge.ts";
 import type { ServerState } from "../handlers/server_state.ts";
@@ -14,6 +14,8 @@ import { PageCommands } from "./commands.ts";
 import { connectInfo } from "./connect_info.ts";
 import { PageControlTools } from "./control_tools.ts";
 import { ChannelIds, LineStream } from "./line_stream.ts";
+import { PageFind } from "./find.ts";
+import { SearchPool } from "../bench/search_pool.ts";
 import { olderLines } from "./older.ts";
 import { type ConnectionHost, PageConnection, type PageRequest, type RequestContext } from "./page_connection.ts";
 import { PaneViews } from "./pane_views.ts";
@@ -37,8 +39,6 @@ export interface PageHubOptions {
   config?: ConfigFile | undefined;
   /** Where sessions are kept on disk; absent: they are not. */
   sessionLogFolder?: string | undefined;
-  /** Finds lines; regular expressions off the main thread. Throws -32602 for a bad pattern. */
-  find: (query: FindQuery, signal: AbortSignal) => Promise<FindResult>;
   /** For tests: shorter times, ms. */
   timing?: { commandMs?: number; askMs?: number };
 }
@@ -49,13 +49,6 @@ export interface ServerParts {
   gate: Gate;
   /** A new token is in the settings: puts it in force. Absent: it cannot be changed. */
   tokenChanged?: () => void | Promise<void>;
-}
-
-export interface FindQuery {
-  channels: readonly string[];
-  pattern: string;
-  regex: boolean;
-  caseSensitive: boolean;
 }
 
 /**
@@ -77,6 +70,8 @@ export class PageHub {
   readonly #feed: StateFeed;
   readonly #host: ConnectionHost;
   readonly #ends: (() => void)[] = [];
+  readonly #pool = new SearchPool();
+  readonly #find: PageFind;
   #lastPage = 0;
   #lastFocus = 0;
   #lastAgentCall = -Infinity;
@@ -91,6 +86,7 @@ export class PageHub {
     const now = () => bench.hub.now();
     const pages = () => this.#pages.size;
     const touch = (part: PartName) => () => this.#feed.touch(part);
+    this.#find = new PageFind(bench.hub, this.#pool);
     this.settings = new PageSettings(options.config);
     this.person = new Person({
       pages,
@@ -193,6 +189,7 @@ export class PageHub {
     this.controlTools.close();
     for (const page of [...this.#pages.keys()]) page.close();
     this.#stopTimers();
+    this.#pool.close();
     await this.#sending;
   }
 
@@ -329,7 +326,7 @@ export class PageHub {
       case "find": {
         const { channels, pattern, regex = false, caseSensitive = false } = request;
         return {
-          output: await this.#options.find({ channels, pattern, regex, caseSensitive }, context.signal),
+          output: await this.#find.find({ channels, pattern, regex, caseSensitive }, context.signal),
           text: "",
         };
       }

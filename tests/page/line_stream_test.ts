@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { LogHub } from "../../src/bench/log_hub.ts";
+import { FLAG } from "../../src/core/line.ts";
+import { type LineFrame, readLineFrame, type ServerMessage, WIRE_PARTIAL } from "../../src/core/page_protocol.ts";
+import { ChannelIds, LineStream } from "../../src/page/line_stream.ts";
+
+const RX = "serial:main:rx";
+
+/** What a page would get. */
+class Out {
+  backlog = 0;
+  readonly messages: ServerMessage[] = [];
+  readonly frames: LineFrame[] = [];
+  bytes = 0;
+  send(message: ServerMessage): void {
+    this.messages.push(message);
+  }
+  sendBytes(bytes: Uint8Array<ArrayBuffer>): void {
+    this.bytes += bytes.length;
+    const frame = readLineFrame(bytes);
+    assert.ok(frame);
+    this.frames.push(frame);
+  }
+  get texts(): string[] {
+    return this.frames.flatMap((f) =>
+      f.records.filter((r) => !(r.flags & WIRE_PARTIAL)).map((r) => `${r.seq} ${new TextDecoder().decode(r.bytes)}`)
+    );
+  }
+  /** The open line after the last frame. */
+  get partial(): string | undefined {
+    const last = this.frames.at(-1)?.records.at(-1);
+    return last && last.flags & WIRE_PARTIAL ? new TextDecoder().decode(last.bytes) : undefined;
+  }
+}
+
+function rig(options: ConstructorParameters<typeof LogHub>[0] = {}) {
+  const hub = new LogHub(options);
+  const out = new Out();
+  const rx = hub.stream(RX, "rx");
+  const lines = new LineStream(hub, new ChannelIds(), out);
+  const push = (text: string) => rx.push(new TextEncoder().encode(text), hub.now(), "none");
+  return { hub, out, lines, push, [Symbol.dispose]: () => hub.close() };
+}
+
+Deno.test("a page that follows a channel gets each line once, in order, with its flags", () => {
+  using r = rig();
+  r.push("before\n");
+  r.lines.want(RX, 1);
+  r.push("one\ntwo\r\n");
+  r.lines.tick();
+  r.push("three\n");
+  r.lines.tick();
+  r.lines.tick();
+  assert.deepEqual(r.out.texts, ["1 before", "2 one", "3 two", "4 three"]);
+  assert.deepEqual(r.out.messages, [{ type: "following", channel: RX, channelId: 1, fromSeq: 1 }]);
+  assert.equal(r.out.frames.length, 2, "nothing new, nothing sent");
+  assert.equal((r.out.frames[0]?.records[0]?.flags ?? 0) & FLAG.dirMask, FLAG.dirRx);
+});
+
+Deno.test("tail begins with the next line", () => {
+  using r = rig();
+  r.push("old\n");
+  r.lines.want(RX, "tail");
+  r.push("new\n");
+  r.lines.tick();
+  assert.deepEqual(r.out.texts, ["2 new"]);
+});
+
+Deno.test("a line without its end is shown, grows, and is replaced by the whole line", () => {
+  using r = rig();
+  r.lines.want(RX, "tail");
+  r.push("log");
+  r.lines.tick();
+  assert.equal(r.out.partial, "log");
+  r.lines.tick();
+  assert.equal(r.out.frames.length, 1, "unchanged, not sent again");
+  r.push("in: ");
+  r.lines.tick();
+  assert.equal(r.out.partial, "login: ");
+  r.push("\n");
+  r.lines.tick();
+  assert.equal(r.out.partial, undefined);
+  assert.deepEqual(r.out.texts, ["1 login: "]);
+});
+
+Deno.test("a page that does not read holds nothing up: what the ring let go is told as skipped, the rest comes", () => {
+  using r = rig({ capOf: () => 4096 });
+  r.lines.want(RX, "tail");
+  r.push("first\n");
+  r.lines.tick();
+  r.out.backlog = 2 * 1024 * 1024;
+  for (let i = 0; i < 1000; i++) r.push(`line ${i}\n`);
+  assert.equal(r.lines.tick(), true, "says that more waits");
+  assert.deepEqual(r.out.texts, ["1 first"]);
+  r.out.backlog = 0;
+  r.lines.tick();
+  const ring = r.hub.find(RX)?.ring;
+  assert.ok(ring);
+  const skipped = r.out.messages.find((m) => m.type === "skipped");
+  assert.deepEqual(skipped, { type: "skipped", channel: RX, count: ring.firstSeq - 2, nextSeq: ring.firstSeq });
+  assert.equal(r.out.texts.length, 1 + ring.lines);
+  assert.equal(r.out.texts.at(-1), `1001 line 999`);
+});
+
+Deno.test("what was erased on purpose is no loss", () => {
+  using r = rig();
+  r.lines.want(RX, "tail");
+  r.push("a\nb\n");
+  r.hub.clear(RX);
+  r.push("c\n");
+  r.lines.tick();
+  assert.deepEqual(r.out.texts, ["3 c"]);
+  assert.equal(r.out.messages.some((m) => m.type === "skipped"), false);
+});
+
+Deno.test("a flood in one channel is sent in bounded pieces and the other channel has its turn", () => {
+  using r = rig();
+  const text = `${"x".repeat(400)}\n`;
+  r.lines.want(RX, "tail");
+  r.lines.want("app", "tail");
+  for (let i = 0; i < 1200; i++) r.push(text);
+  r.hub.log("app", "info", "hello");
+  r.lines.tick();
+  assert.ok(r.out.bytes < 700_000, `${r.out.bytes} bytes in one tick`);
+  for (let i = 0; i < 3; i++) r.lines.tick();
+  const lines = r.out.frames.filter((f) => f.channelId === 1).reduce((n, f) => n + f.records.length, 0);
+  assert.equal(lines, 1200);
+  assert.ok(r.out.texts.includes("1 hello"));
+});
+
+Deno.test("a channel that is not there yet is said to be unknown, and followed when it comes", () => {
+  using r = rig();
+  r.lines.want("serial:extra-1:rx", "tail");
+  assert.deepEqual(r.out.messages, [{ type: "unknown", channel: "serial:extra-1:rx" }]);
+  r.lines.tick();
+  r.hub.log("serial:extra-1:rx", "info", "missed no more");
+  r.lines.tick();
+  r.hub.log("serial:extra-1:rx", "info", "second");
+  r.lines.tick();
+  assert.ok(r.out.messages.some((m) => m.type === "following" && m.channel === "serial:extra-1:rx"));
+  assert.ok(r.out.texts.some((t) => t.endsWith("second")));
+});
+
+Deno.test("paging back gives what is held, from where it is held, in bounded answers", () => {
+  using r = rig({ capOf: () => 65_536 });
+  for (let i = 1; i <= 5000; i++) r.push(`n${i}\n`);
+  const ring = r.hub.find(RX)?.ring;
+  assert.ok(ring && ring.firstSeq > 1);
+  assert.ok(r.lines.fetch(7, RX, 1, 100));
+  const [frame] = r.out.frames;
+  assert.equal(frame?.kind, "fetched");
+  assert.equal(frame?.requestId, 7);
+  assert.equal(frame?.firstSeq, ring.firstSeq);
+  assert.equal(frame?.records.length, 100);
+  assert.equal(new TextDecoder().decode(frame?.records[0]?.bytes), `n${ring.firstSeq}`);
+  assert.ok(r.lines.fetch(8, RX, 4990, 100));
+  assert.equal(r.out.frames[1]?.records.length, 11);
+  assert.ok(r.lines.fetch(9, RX, 9999, 5));
+  assert.deepEqual(r.out.frames[2]?.records, []);
+  assert.equal(r.lines.fetch(10, "nope", 1, 1), false);
+});
+
+Deno.test("unwanted is no longer sent", () => {
+  using r = rig();
+  r.lines.want(RX, "tail");
+  r.lines.unwant(RX);
+  r.push("x\n");
+  r.lines.tick();
+  assert.deepEqual(r.out.texts, []);
+});
