@@ -113,6 +113,7 @@ export class LogHub {
   readonly #encoder = new TextEncoder();
   readonly #framing = new Set<LogStream>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #closers = new Set<() => void>();
   #closed = false;
   #totalBytes = 0;
   #channelSkips = 0;
@@ -203,9 +204,16 @@ export class LogHub {
     };
   }
 
+  /** What lives and ends with the log, such as the worker that searches it. */
+  onClose(close: () => void): void {
+    this.#closers.add(close);
+  }
+
   /** Stops the clock of frames and takes nothing more. What is held can still be read. */
   close(): void {
     this.#closed = true;
+    for (const close of this.#closers) close();
+    this.#closers.clear();
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#framing.clear();
