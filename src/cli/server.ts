@@ -4,7 +4,9 @@ import { systemDriver } from "../drivers/serial/mod.ts";
 import { originOf } from "../handlers/server_state.ts";
 import { assemble, type Assembled } from "../http/assemble.ts";
 import { listen, type Listening } from "../http/listen.ts";
+import { pageRoutes } from "../http/page_routes.ts";
 import { loadSdk } from "../mcp/engine.ts";
+import { PageHub } from "../page/page_hub.ts";
 import { type ExtraPort, loadConfig } from "../store/config.ts";
 import { answers, type Endpoint, endpointOf, readEndpoint, removeEndpoint, writeEndpoint } from "../store/endpoint.ts";
 import { sweepTemporary, whyFailed } from "../store/files.ts";
@@ -78,8 +80,12 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       extraPorts: [...options.extraPorts, ...(demo?.extra ?? [])],
     });
     undo.push(() => bench.close());
-    const parts = assemble({
+    const page = new PageHub({ bench, config, sessionLogFolder: logFolder });
+    undo.push(() => page.close());
+    const parts: Assembled = assemble({
       bench,
+      page,
+      pageRoutes: () => pageRoutes({ hub: page, bench, secrets: () => parts.app.secrets, sessionLogFolder: logFolder }),
       configDir: paths.configDir,
       settings,
       version: options.version,
@@ -105,6 +111,15 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       throw new CliError(`${paths.endpoint} cannot be written: ${whyFailed(error)}`);
     });
     undo.push(() => removeEndpoint(paths.endpoint));
+    // A person may reset the token while it runs: the file must hold the address that works.
+    let known = settings.value.token;
+    settings.afterSave = (now) => {
+      if (now.token === known) return;
+      known = now.token;
+      writeEndpoint(paths.endpoint, endpointOf(origin, known)).catch((error) => {
+        hub.log("app", "error", `${paths.endpoint} cannot be written: ${whyFailed(error)}`);
+      });
+    };
     hub.log("app", "info", `fieldbench ${options.version} listens on ${origin}`);
     const warmUp = async () => void await loadSdk();
     return { parts, bench, endpoint, token, origin, logFolder, demoPath: demo?.path, warmUp, close };

@@ -23,6 +23,8 @@ export class JsonFile<T extends object> {
   readonly path: string;
   /** Has the last word about what is saved: for what must hold in this run only. */
   beforeSave: (next: T, now: T) => T = (next) => next;
+  /** Told after each save. */
+  afterSave: (value: T) => void = () => {};
   #value: T;
   #saving: Promise<unknown> = Promise.resolve();
 
@@ -74,6 +76,7 @@ export class JsonFile<T extends object> {
         throw new SettingsError(this.path, `${this.path} cannot be written: ${whyFailed(error)}`, { broken: false });
       }
       this.#value = next;
+      this.afterSave(next);
       return next;
     };
     const done = this.#saving.then(run);

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { startServer as startInProcess } from "../../src/cli/server.ts";
+import { openPty } from "../../src/drivers/serial/pty.ts";
+import { pathsIn } from "../../src/store/paths.ts";
 import { startServer } from "../rigs/server.ts";
 import { inFolder, joined, rows, until } from "../store/log_rig.ts";
 import { assertForPeople, fieldbench, Living } from "./run.ts";
@@ -331,3 +334,54 @@ Deno.test({
       assert.ok([0, 130].includes(await server.ended()));
     }),
 });
+
+Deno.test({
+  name: "the server ends in time although a write to a port is blocked",
+  ignore: !unix,
+  fn: () =>
+    inFolder(async (configDir) => {
+      const device = openPty(); // it takes about 20 kB, and nobody reads
+      const server = await startServer({ configDir, args: ["--port-path", `dut=${device.path}`] });
+      const port = JSON.stringify({ port: device.path });
+      assert.equal((await fieldbench(["call", "serial_open", port, "--config-dir", configDir])).code, 0);
+      const data = JSON.stringify({ data: "x".repeat(60_000) });
+      await using send = new Living(["call", "serial_send", data, "--config-dir", configDir]);
+      const written = async () => (await joined(join(configDir, "log-cache"), "tx.bin").catch(() => [])).length;
+      await until(async () => await written() > 0, "the write has begun");
+      const before = performance.now();
+      assert.equal(await server.stop("SIGTERM"), 0);
+      const took = performance.now() - before;
+      assert.ok(took < 10_000, `took ${took} ms`); // 2 s on a machine that is not busy
+      assert.notEqual(await send.ended(), 0);
+      await device.close();
+    }),
+});
+
+Deno.test("the address for people leads to the page, and a token that is reset is in the endpoint file at once", () =>
+  inFolder(async (configDir) => {
+    const server = await startInProcess({
+      paths: pathsIn(configDir),
+      version: "test",
+      port: 0,
+      demo: false,
+      readOnly: false,
+      extraPorts: [],
+    });
+    try {
+      const page = await fetch(`${server.origin}/?token=${server.token}`, { redirect: "manual" });
+      assert.equal(page.status, 303);
+      assert.match(page.headers.get("set-cookie") ?? "", /HttpOnly/);
+      await page.body?.cancel();
+      await server.parts.server.settings.update((now) => ({ ...now, token: "another-token" }));
+      await server.parts.app.tokenChanged();
+      const file = join(configDir, "mcp-endpoint.json");
+      await until(async () => (await Deno.readTextFile(file)).includes("another-token"), "the file has the new token");
+      const { urlStreamable } = JSON.parse(await Deno.readTextFile(file));
+      const status = await fetch(urlStreamable.replace("/mcp?", "/status?"));
+      assert.equal(status.status, 200);
+      await status.body?.cancel();
+    } finally {
+      await server.close();
+    }
+    assert.ok(!entries(configDir).includes("mcp-endpoint.json"));
+  }));
