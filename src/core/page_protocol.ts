@@ -153,7 +153,7 @@ export interface ConnectInfo {
 export interface FindResult {
   channels: { channel: string; total: number; seqs: number[] }[];
   total: number;
-  /** Not all positions are given (over 10,000 a channel) or the time limit ended the search. */
+  /** Not all positions are given (over 20,000); the newest are. */
   truncated: boolean;
 }
 

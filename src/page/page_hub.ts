@@ -15,7 +15,6 @@ import { connectInfo } from "./connect_info.ts";
 import { PageControlTools } from "./control_tools.ts";
 import { ChannelIds, LineStream } from "./line_stream.ts";
 import { PageFind } from "./find.ts";
-import { SearchPool } from "../bench/search_pool.ts";
 import { olderLines } from "./older.ts";
 import { type ConnectionHost, PageConnection, type PageRequest, type RequestContext } from "./page_connection.ts";
 import { PaneViews } from "./pane_views.ts";
@@ -70,7 +69,6 @@ export class PageHub {
   readonly #feed: StateFeed;
   readonly #host: ConnectionHost;
   readonly #ends: (() => void)[] = [];
-  readonly #pool = new SearchPool();
   readonly #find: PageFind;
   #lastPage = 0;
   #lastFocus = 0;
@@ -86,7 +84,7 @@ export class PageHub {
     const now = () => bench.hub.now();
     const pages = () => this.#pages.size;
     const touch = (part: PartName) => () => this.#feed.touch(part);
-    this.#find = new PageFind(bench.hub, this.#pool);
+    this.#find = new PageFind(bench.hub);
     this.settings = new PageSettings(options.config);
     this.person = new Person({
       pages,
@@ -189,7 +187,7 @@ export class PageHub {
     this.controlTools.close();
     for (const page of [...this.#pages.keys()]) page.close();
     this.#stopTimers();
-    this.#pool.close();
+    this.#find.close();
     await this.#sending;
   }
 

@@ -12,16 +12,17 @@ import { JsonFile } from "../../src/store/json_file.ts";
 import { type McpConfig, mcpConfigSchema } from "../../src/store/mcp_config.ts";
 import type { Control } from "../../src/core/page_protocol.ts";
 import { TOKEN } from "./app.ts";
-import { type BenchRig, memoryRig, ptyRig, type RigOptions } from "./bench.ts";
+import { type MemoryDevice, MemoryDriver } from "../../src/drivers/serial/memory.ts";
+import { BenchRig, ptyRig, type RigOptions } from "./bench.ts";
 import { connect, type RawMcp } from "./mcp_client.ts";
 import { PageClient } from "./page_client.ts";
 
-export interface PageRigOptions extends RigOptions {
+export interface PageRigOptions extends Omit<RigOptions, "timing" | "driver" | "folder"> {
   /** What `mcp.json` says. */
   mcp?: Record<string, unknown>;
   /** Real PTYs instead of the port in memory. */
   ports?: number;
-  timing?: PageHubOptions["timing"];
+  timing?: NonNullable<PageHubOptions["timing"]>;
   /** The built page; default: a small folder made for the test. */
   page?: string;
 }
@@ -35,6 +36,8 @@ export class PageRig implements AsyncDisposable {
     readonly origin: string,
     readonly settings: JsonFile<McpConfig>,
     readonly port: number,
+    /** The device behind `mem1`, unless the rig has PTYs. */
+    readonly device: MemoryDevice,
     readonly end: () => Promise<void>,
   ) {}
   get bench(): Bench {
@@ -64,8 +67,11 @@ export class PageRig implements AsyncDisposable {
 
 export async function pageRig(options: PageRigOptions = {}): Promise<PageRig> {
   const { mcp, ports, timing, page, ...benchOptions } = options;
+  const driver = new MemoryDriver();
+  const device = driver.plug({ path: "mem1", kind: "usb", product: "Test adapter", serialNumber: "T1" });
+  driver.plug({ path: "mem2" });
   const rig = ports === undefined
-    ? await memoryRig({ ...benchOptions, driver: undefined })
+    ? await BenchRig.open({ ...benchOptions, driver })
     : await ptyRig({ ...benchOptions, ports });
   const settings = await JsonFile.load<McpConfig>(
     join(rig.folder, "mcp.json"),
@@ -76,9 +82,10 @@ export async function pageRig(options: PageRigOptions = {}): Promise<PageRig> {
   const sessionLogFolder = options.session ? join(rig.folder, "log-cache") : undefined;
   const hub = new PageHub({
     bench: rig.bench,
-    config: await loadConfig(join(rig.folder, "config.json")),
+    // The rig's bench has loaded its own; in the server both are one.
+    config: await loadConfig(join(rig.folder, "page-config.json")),
     sessionLogFolder,
-    timing,
+    ...(timing && { timing }),
   });
   const parts: Assembled = assemble({
     bench: rig.bench,
@@ -91,7 +98,7 @@ export async function pageRig(options: PageRigOptions = {}): Promise<PageRig> {
   });
   const listening = listen(parts.app, "127.0.0.1", 0);
   parts.server.address = { host: listening.host, port: listening.port };
-  return new PageRig(rig, parts, hub, originOf(parts.server.address), settings, listening.port, async () => {
+  return new PageRig(rig, parts, hub, originOf(parts.server.address), settings, listening.port, device, async () => {
     await hub.close();
     await listening.close();
     await rig[Symbol.asyncDispose]();
