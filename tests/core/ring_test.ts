@@ -5,15 +5,16 @@ import { LineRing, MAX_RECORD_BYTES, RECORD_HEADER_BYTES } from "../../src/core/
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-Deno.test("a ring keeps the newest lines, counts the lost ones and never holds more than its cap", () => {
+/** A ring against a list of lines that does the same in the plainest way. */
+function checkAgainstModel(caps: fc.Arbitrary<number>, mostBytes: number, numRuns: number) {
   const action = fc.oneof(
-    { weight: 8, arbitrary: fc.record({ size: fc.nat(300), level: fc.nat(3) }) },
-    { weight: 1, arbitrary: fc.record({ trim: fc.nat(400) }) },
+    { weight: 40, arbitrary: fc.record({ size: fc.nat(mostBytes), level: fc.nat(3) }) },
+    { weight: 4, arbitrary: fc.record({ trim: fc.nat(2 * mostBytes) }) },
     { weight: 1, arbitrary: fc.constant({ clear: true }) },
   );
   fc.assert(
     fc.property(
-      fc.integer({ min: 16, max: 2000 }),
+      caps,
       fc.array(action, { maxLength: 200, size: "max" }),
       (cap, actions) => {
         const ring = new LineRing(cap);
@@ -64,7 +65,16 @@ Deno.test("a ring keeps the newest lines, counts the lost ones and never holds m
         assert.equal(ring.get(seq + 1), undefined);
       },
     ),
+    { numRuns },
   );
+}
+
+Deno.test("a ring keeps the newest lines, counts the lost ones and never holds more than its cap [C356]", () => {
+  checkAgainstModel(fc.integer({ min: 16, max: 2000 }), 300, 100);
+});
+
+Deno.test("the same over many slabs with lines of all sizes", () => {
+  checkAgainstModel(fc.integer({ min: 60_000, max: 300_000 }), 9000, 60);
 });
 
 Deno.test("a ring of many slabs finds every line that it holds, and its slabs are used again", () => {
