@@ -94,8 +94,14 @@ export class Gate {
    * Rate, name and arguments, read-only, confirm, guard, lock, handler, output check. The order is part of the contract:
    * a call that is refused by policy never learns whether it would have needed a confirmation.
    */
-  async call(name: string, args: unknown, context: CallContext): Promise<Answer> {
-    this.#checkRate(context);
+  async call(
+    name: string,
+    args: unknown,
+    context: CallContext,
+    /** `counted` false: not against the rate, for what is no tool call of the agent's. */
+    { counted = true }: { counted?: boolean } = {},
+  ): Promise<Answer> {
+    if (counted) this.#checkRate(context);
     const begun = this.#now();
     const record: CallRecord = {
       id: ++this.#lastId,

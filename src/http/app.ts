@@ -4,6 +4,8 @@ import type { ServerState } from "../handlers/server_state.ts";
 import type { CallLog } from "../store/call_log.ts";
 import { Engine, type Extend } from "../mcp/engine.ts";
 import { McpEndpoints } from "../mcp/endpoints.ts";
+import type { Sources } from "../mcp/resources.ts";
+import type { Profile } from "../mcp/slim.ts";
 import { isAuthorized, isLoopbackOrigin, isOwnHost, isOwnOrigin, type Secrets } from "./guard.ts";
 import type { ServerOptions } from "@modelcontextprotocol/server";
 
@@ -21,6 +23,10 @@ export interface AppOptions {
   server: ServerState;
   /** Told of every call of agents and the command line; closed with the app. */
   callLog: CallLog;
+  /** What the resources and completions show. */
+  sources: Sources;
+  /** `--tools slim`: what clients see that name no profile. */
+  toolProfile?: Profile;
   /** Tools made from the page's controls; clients hear when the set changes. */
   controlTools?: ControlTools;
   /**
@@ -63,6 +69,8 @@ export function createApp(options: AppOptions): App {
   const { extend, serverOptions, ...times } = options.tuning ?? {};
   const engine = new Engine(gate, {
     version: server.version,
+    sources: options.sources,
+    ...(options.toolProfile && { profile: options.toolProfile }),
     ...(options.controlTools && { controlTools: options.controlTools }),
     ...(extend && { extend }),
     ...(serverOptions && { serverOptions }),

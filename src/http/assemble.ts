@@ -7,6 +7,8 @@ import type { PageHub } from "../page/page_hub.ts";
 import { CALL_LOG_FILE, CallLog } from "../store/call_log.ts";
 import type { ToolRow } from "../../tools/mod.ts";
 import type { ErasedHandlers } from "../gate/gate.ts";
+import type { Sources } from "../mcp/resources.ts";
+import type { Profile } from "../mcp/slim.ts";
 import { type App, type AppOptions, createApp, type Route } from "./app.ts";
 
 export interface AssembleOptions extends ServerStateOptions {
@@ -15,9 +17,13 @@ export interface AssembleOptions extends ServerStateOptions {
   configDir: string;
   /** Pages that may connect; absent: none ever. */
   page?: PageHub;
+  /** `--tools slim`: what clients see that name no profile. */
+  toolProfile?: Profile;
   /** The page's routes, made when the parts that they need are there. */
   pageRoutes?: (parts: Parts) => Readonly<Record<string, Route>>;
   tuning?: AppOptions["tuning"];
+  /** Clock of the rate limit, ms: only for tests. */
+  gateNow?: () => number;
   /** Tools beside the table: only for tests. */
   extra?: { rows: readonly ToolRow[]; handlers: ErasedHandlers };
 }
@@ -52,11 +58,14 @@ export function assemble(options: AssembleOptions): Assembled {
     readOnly: () => server.readOnly,
     hub: bench.hub,
     mask: server.mask,
+    ...(options.gateNow && { now: options.gateNow }),
     ...(options.extra && { extraRows: options.extra.rows }),
   });
   const parts: Parts = { server, gate, callLog };
   const app = createApp({
     ...parts,
+    sources: sourcesOf(bench),
+    ...(options.toolProfile && { toolProfile: options.toolProfile }),
     ...(options.page && { controlTools: options.page.controlTools }),
     ...(options.pageRoutes && { pageRoutes: options.pageRoutes(parts) }),
     ...(options.tuning && { tuning: options.tuning }),
@@ -64,3 +73,10 @@ export function assemble(options: AssembleOptions): Assembled {
   options.page?.attach({ server, gate, tokenChanged: () => app.tokenChanged() });
   return { ...parts, app };
 }
+
+const sourcesOf = (bench: Bench): Sources => ({
+  channels: () => bench.hub.names(),
+  lastSeq: (channel) => bench.hub.find(channel)?.ring.lastSeq,
+  panes: () => bench.panes.names(),
+  ports: async () => (await bench.ports.choices()).map((c) => c.value),
+});

@@ -13,8 +13,10 @@ import {
   VERSION_HEADER,
 } from "./protocol.ts";
 import { ModernEra } from "./modern.ts";
+import { ChannelWatch, uriOf } from "./resources.ts";
 import { type Session, SessionTable } from "./session_table.ts";
 import { type SessionHost, SessionTransport } from "./session_transport.ts";
+import { profileOf } from "./slim.ts";
 import { SseTransport } from "./sse_transport.ts";
 import { LIMITS } from "../../tools/mod.ts";
 
@@ -40,6 +42,7 @@ class Live implements Session {
     readonly kind: "http" | "sse",
     readonly transport: SessionTransport | SseTransport,
     readonly server: Server,
+    readonly subscriptions: ReadonlySet<string>,
   ) {}
   get id(): string {
     return this.transport.sessionId;
@@ -68,11 +71,13 @@ export class McpEndpoints {
   readonly #host: SessionHost;
   readonly #table: SessionTable<Live>;
   readonly #ticker: ReturnType<typeof setInterval>;
+  readonly #watch: ChannelWatch;
   #modern: ModernEra | undefined;
 
   constructor(engine: Engine, options: EndpointOptions) {
     this.#engine = engine;
     this.#options = options;
+    this.#watch = new ChannelWatch(engine.sources);
     const now = options.now ?? (() => performance.now());
     const heartbeatMs = options.heartbeatMs ?? LIMITS.heartbeatSecs * 1000 - TICK_MS;
     this.#host = { now, heartbeatMs, onDropped: options.onDropped };
@@ -97,6 +102,7 @@ export class McpEndpoints {
   tick(): void {
     this.#table.tick();
     this.#modern?.tick();
+    this.#tellChannels();
   }
   /** Event streams of the modern era. */
   get subscriptions(): number {
@@ -107,6 +113,22 @@ export class McpEndpoints {
   toolsChanged(): void {
     for (const s of this.#table.values()) void s.server.sendToolListChanged().catch(() => {});
     this.#modern?.notify.toolsChanged();
+  }
+
+  /** Resources that have changed since the last tick, to those who want to hear of them. */
+  #tellChannels(): void {
+    const sessions = this.#table.values();
+    if (sessions.length === 0 && this.subscriptions === 0) return;
+    const { lines, names } = this.#watch.changes();
+    for (const s of sessions) {
+      if (names) void s.server.sendResourceListChanged().catch(() => {});
+      for (const uri of lines.map(uriOf)) {
+        if (s.subscriptions.has(uri)) void s.server.sendResourceUpdated({ uri }).catch(() => {});
+      }
+    }
+    if (this.subscriptions === 0) return;
+    if (names) this.#modern?.notify.resourcesChanged();
+    for (const channel of lines) this.#modern?.notify.resourceUpdated(uriOf(channel));
   }
 
   /** A notification to every session that listens. */
@@ -148,7 +170,7 @@ export class McpEndpoints {
     const sdk = await loadSdk();
     if (!this.#table.makeRoom()) return full();
     const transport = new SseTransport(this.#host, (id) => this.#options.messagesPath(id, request));
-    await this.#connect(sdk, "sse", transport);
+    await this.#connect(sdk, "sse", transport, request);
     return transport.response();
   }
 
@@ -216,7 +238,7 @@ export class McpEndpoints {
     this.#count(body);
     if (!this.#table.makeRoom()) return full();
     const transport = new SessionTransport(this.#host);
-    await this.#connect(sdk, "http", transport);
+    await this.#connect(sdk, "http", transport, request);
     const response = await transport.post(body, request);
     // A handshake that failed leaves no session behind.
     if (!transport.agreed) {
@@ -226,12 +248,19 @@ export class McpEndpoints {
     return response;
   }
 
-  async #connect(sdk: Sdk, kind: "http" | "sse", transport: SessionTransport | SseTransport): Promise<void> {
-    const server = this.#engine.createServer(sdk, transport.sessionId);
+  async #connect(
+    sdk: Sdk,
+    kind: "http" | "sse",
+    transport: SessionTransport | SseTransport,
+    request: Request,
+  ): Promise<void> {
+    const subscriptions = new Set<string>();
+    const profile = profileOf(request);
+    const server = this.#engine.createServer(sdk, { session: transport.sessionId, profile, subscriptions });
     server.onerror = (error) => this.#options.onError?.("MCP session", error);
     transport.onclose = () => this.#table.remove(transport.sessionId);
     // Its place is taken before anything is waited for.
-    this.#table.add(new Live(kind, transport, server));
+    this.#table.add(new Live(kind, transport, server, subscriptions));
     await server.connect(transport);
   }
 

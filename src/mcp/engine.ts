@@ -4,7 +4,11 @@ import type { Gate } from "../gate/gate.ts";
 import type { ControlTools } from "../handlers/page_bridge.ts";
 import type { Caller } from "../handlers/types.ts";
 import { LIMITS } from "../../tools/mod.ts";
+import { complete } from "./completions.ts";
+import { getPrompt, listPrompts } from "./prompts.ts";
 import { LEGACY_VERSIONS } from "./protocol.ts";
+import { channelOf, listResources, RESOURCE_TEMPLATES, type Sources, uriOf } from "./resources.ts";
+import { type Profile, slimTools } from "./slim.ts";
 import { toFailure, toResult } from "./results.ts";
 import { type ListedTool, listTools } from "./tool_list.ts";
 
@@ -24,61 +28,96 @@ export type Extend = (server: Server) => void;
 
 export interface EngineOptions {
   version: string;
-  /** The `ctl_*` tools; absent: there are none. */
+  sources: Sources;
+  /** Tools of the page's controls, beside the built-in ones. */
   controlTools?: ControlTools;
+  /** What clients see that name no profile. */
+  profile?: Profile;
   extend?: Extend;
   serverOptions?: Partial<ServerOptions>;
 }
 
-/** `nextCursor` of a page of control tools: how many of them were given before. */
-const CURSOR = /^ctl:(\d{1,6})$/;
+/** Of one session, or of one request of the modern era. */
+export interface Connection {
+  readonly session: string;
+  readonly profile: Profile | undefined;
+  /** Addresses of the resources that the client wants to hear of. */
+  readonly subscriptions: Set<string>;
+}
 
 /** From the table and the gate to the SDK's low-level `Server`, one for each session or modern request. */
 export class Engine {
-  readonly tools: ListedTool[];
+  readonly sources: Sources;
+  readonly #options: EngineOptions;
   readonly #gate: Gate;
-  readonly #version: string;
-  readonly #controlTools: ControlTools | undefined;
-  readonly #extend: Extend | undefined;
-  readonly #more: Partial<ServerOptions>;
+  readonly #tools: ListedTool[];
+  readonly #slim: ReturnType<typeof slimTools>;
 
   constructor(gate: Gate, options: EngineOptions) {
+    this.sources = options.sources;
+    this.#options = options;
     this.#gate = gate;
-    this.#controlTools = options.controlTools;
-    this.#version = options.version;
-    this.#extend = options.extend;
-    this.#more = options.serverOptions ?? {};
-    this.tools = listTools(gate.rows());
+    this.#tools = listTools(gate.rows());
+    this.#slim = slimTools(this.#tools);
   }
 
-  createServer(sdk: Sdk, session: string): Server {
-    const caller: Caller = { kind: "agent", session, src: "ai" };
-    const server = new sdk.Server({ name: "fieldbench", title: "Fieldbench", version: this.#version }, {
+  createServer(sdk: Sdk, connection: Connection): Server {
+    const { version, serverOptions = {}, extend } = this.#options;
+    const server = new sdk.Server({ name: "fieldbench", title: "Fieldbench", version }, {
       supportedProtocolVersions: [...LEGACY_VERSIONS],
       instructions: INSTRUCTIONS,
-      ...this.#more,
-      capabilities: { tools: { listChanged: true }, ...this.#more.capabilities },
+      ...serverOptions,
+      capabilities: { ...CAPABILITIES, ...serverOptions.capabilities },
     });
-    server.setRequestHandler("tools/list", (request) => this.list(request.params?.cursor));
-    server.setRequestHandler("tools/call", (request, context) => this.#call(caller, request.params, context));
-    this.#extend?.(server);
+    const caller: Caller = { kind: "agent", session: connection.session, src: "ai" };
+    const profile = connection.profile ?? this.#options.profile ?? "all";
+    server.setRequestHandler("tools/list", ({ params }) => this.list(params?.cursor, profile));
+    server.setRequestHandler("tools/call", ({ params }, context) => this.#call(caller, params, context));
+    this.#addResources(server, caller, connection.subscriptions);
+    server.setRequestHandler("prompts/list", () => listPrompts());
+    server.setRequestHandler("prompts/get", ({ params }) => getPrompt(params.name, params.arguments));
+    server.setRequestHandler("completion/complete", ({ params }) => complete(this.sources, params.argument));
+    extend?.(server);
     return server;
   }
 
-  /** The first page holds all built-in tools; the control tools follow, LIMITS.toolsPage a page. */
-  list(cursor: string | undefined): { tools: ListedTool[]; nextCursor?: string } {
-    const controls = this.#controlTools?.list() ?? [];
-    if (cursor === undefined) return { tools: this.tools, ...(controls.length && { nextCursor: "ctl:0" }) };
-    const from = Number(CURSOR.exec(cursor)?.[1] ?? NaN);
-    // The set may have shrunk since: the end is then the end, not an error.
-    if (Number.isNaN(from)) {
-      throw invalid("Unknown cursor. Call tools/list without one: the first page holds all built-in tools.");
-    }
-    const next = from + LIMITS.toolsPage;
-    return {
-      tools: controls.slice(from, next),
-      ...(next < controls.length && { nextCursor: `ctl:${next}` }),
-    };
+  /** All built-in tools are the first page, since many clients read no further; those of controls follow by 50. */
+  list(cursor: string | undefined, profile: Profile) {
+    if (profile === "slim") return cursor === undefined ? { tools: this.#slim } : badCursor();
+    const controls = this.#options.controlTools?.list() ?? [];
+    if (cursor === undefined) return { tools: this.#tools, ...(controls.length > 0 && { nextCursor: `${CURSOR}0` }) };
+    const at = cursor.startsWith(CURSOR) ? Number(cursor.slice(CURSOR.length)) : NaN;
+    if (!Number.isInteger(at) || at < 0 || at % LIMITS.toolsPage !== 0 || at >= controls.length) return badCursor();
+    const end = at + LIMITS.toolsPage;
+    return { tools: controls.slice(at, end), ...(end < controls.length && { nextCursor: `${CURSOR}${end}` }) };
+  }
+
+  #addResources(server: Server, caller: Caller, subscriptions: Set<string>): void {
+    server.setRequestHandler("resources/list", () => listResources(this.sources));
+    server.setRequestHandler("resources/templates/list", () => RESOURCE_TEMPLATES);
+    server.setRequestHandler("resources/read", async ({ params }, context) => {
+      const { uri } = params;
+      const answer = await this.#gate.call("log_tail", {
+        channel: channelOf(uri),
+        format: "text",
+        lines: RESOURCE_LINES,
+      }, {
+        caller,
+        signal: context.mcpReq.signal,
+        progress: () => {},
+      }, { counted: false });
+      return { contents: [{ uri, mimeType: "text/plain", text: answer.text }] };
+    });
+    server.setRequestHandler("resources/subscribe", ({ params }) => {
+      const channel = channelOf(params.uri);
+      if (this.sources.lastSeq(channel) === undefined) throw invalid(`Unknown resource: ${params.uri.slice(0, 128)}`);
+      if (subscriptions.size < MAX_SUBSCRIPTIONS) subscriptions.add(uriOf(channel));
+      return {};
+    });
+    server.setRequestHandler("resources/unsubscribe", ({ params }) => {
+      subscriptions.delete(uriOf(channelOf(params.uri)));
+      return {};
+    });
   }
 
   async #call(
@@ -92,10 +131,9 @@ export class Engine {
   ) {
     const progressToken = params._meta?.["progressToken"];
     try {
-      const { name, arguments: args } = params;
-      // A control's own tool is another name for the call that it makes.
-      const real = this.#controlTools?.resolve(name, args) ?? { tool: name, args };
-      const answer = await this.#gate.call(real.tool, real.args, {
+      const control = this.#options.controlTools?.resolve(params.name, params.arguments);
+      const { tool, args } = control ?? { tool: params.name, args: params.arguments };
+      const answer = await this.#gate.call(tool, args, {
         caller,
         signal: context.mcpReq.signal,
         progress: (done, total, message) => {
@@ -117,3 +155,17 @@ export class Engine {
     }
   }
 }
+
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  prompts: {},
+  completions: {},
+};
+const RESOURCE_LINES = 200;
+/** More than the hub may have channels. */
+const MAX_SUBSCRIPTIONS = 128;
+const CURSOR = "ctl:";
+const badCursor = (): never => {
+  throw invalid("Unknown cursor. Call tools/list without one: the first page holds all built-in tools.");
+};

@@ -3,9 +3,10 @@
  * the SDK leaves out: its streams are unbounded, and a call that is silent for long gets no heartbeat.
  */
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
-import type { Engine, Sdk } from "./engine.ts";
+import type { Connection, Engine, Sdk } from "./engine.ts";
 import { isObject } from "./protocol.ts";
 import type { SessionHost } from "./session_transport.ts";
+import { profileOf } from "./slim.ts";
 import { SseOut } from "./sse_out.ts";
 import { LIMITS } from "../../tools/mod.ts";
 
@@ -19,6 +20,12 @@ interface Waiting {
 /** Session name that all modern requests share: their rate is counted together. */
 export const MODERN_SESSION = "modern";
 
+const connectionOf = (request: Request | undefined): Connection => ({
+  session: MODERN_SESSION,
+  profile: request && profileOf(request),
+  subscriptions: new Set(),
+});
+
 export class ModernEra {
   readonly #handler: McpHttpHandler;
   readonly #host: SessionHost;
@@ -27,7 +34,7 @@ export class ModernEra {
 
   constructor(sdk: Sdk, engine: Engine, host: SessionHost, onError: (error: Error) => void) {
     this.#host = host;
-    this.#handler = sdk.createMcpHandler(() => engine.createServer(sdk, MODERN_SESSION), {
+    this.#handler = sdk.createMcpHandler(({ requestInfo }) => engine.createServer(sdk, connectionOf(requestInfo)), {
       legacy: "reject",
       maxRequestBodySize: LIMITS.maxBodyBytes,
       keepAliveMs: 0,
