@@ -9,8 +9,6 @@ import { PortError, type PortErrorKind } from "../port.ts";
 
 /** NTSTATUS: the transfer is under way. */
 export const STATUS_PENDING = 0x0000_0103;
-/** NTSTATUS: the transfer was cancelled, by us or because the device went away. */
-export const STATUS_CANCELLED = 0xc000_0120;
 
 /** An NTSTATUS of the classes warning (0x8…) and error (0xC…): what `NT_SUCCESS` calls a failure. */
 export const isFailure = (status: number): boolean => (status >>> 0) >= 0x8000_0000;
@@ -124,8 +122,7 @@ export function kindOf(code: number, phase: Phase): PortErrorKind {
 }
 
 /** The text of a Win32 error code, with the number for those who want to look it up. */
-export const textOf = (code: number): string =>
-  TEXT[code] ? `${TEXT[code]} (Windows error ${code})` : `Windows error ${code}`;
+const textOf = (code: number): string => TEXT[code] ? `${TEXT[code]} (Windows error ${code})` : `Windows error ${code}`;
 
 /** An error for people. `call` names what was tried, in words: "open", "set the baud rate of". */
 export function portError(call: string, path: string, code: number, phase: Phase): PortError {

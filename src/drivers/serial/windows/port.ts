@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers";
 import { type LineSettings, type ModemLines, type OpenOptions, PortError, type SerialPort } from "../port.ts";
 import { decodeDcb, encodeDcb, frameHint } from "./dcb.ts";
 import { CHUNK, type CommDevice, ESCAPE, MODEM, PURGE, type Transfer } from "./device.ts";
-import { isFailure, kindOf, portError, STATUS_CANCELLED, textOf, win32OfStatus } from "./errors.ts";
+import { isFailure, portError, win32OfStatus } from "./errors.ts";
 
 /** How long a driver may take to end cancelled transfers before the handle is closed under them. */
 const CANCEL_GRACE_MS = 1000;
@@ -221,10 +221,6 @@ export class WindowsPort implements SerialPort {
   #bytesOf({ status, bytes }: Transfer, call: string): number {
     if (!this.isOpen) throw new PortError("canceled", `${this.path} was closed`);
     if (!isFailure(status)) return bytes;
-    const code = win32OfStatus(status);
-    if ((status >>> 0) === STATUS_CANCELLED || kindOf(code, "io") === "lost") {
-      throw new PortError("lost", `${this.path} was lost: ${textOf(code)}`);
-    }
-    throw portError(call, this.path, code, "io");
+    throw portError(call, this.path, win32OfStatus(status), "io");
   }
 }
