@@ -18,7 +18,7 @@ class WindowsDriver implements SerialDriver {
     this.#win = win;
   }
 
-  // deno-lint-ignore require-await -- the calls are short; a failure must be a rejection of none
+  // deno-lint-ignore require-await -- the interface is asynchronous; here the calls take a few milliseconds
   async list(): Promise<PortInfo[]> {
     try {
       return portsFrom(readDevices(this.#win), this.#serialComm());
