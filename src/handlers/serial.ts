@@ -5,7 +5,8 @@ import type { Pane } from "../bench/pane.ts";
 import type { Applied } from "../bench/pane_settings.ts";
 import { type BenchError, failed } from "../core/errors.ts";
 import { parseHex } from "../core/hex_input.ts";
-import { hexOf } from "../core/text.ts";
+import { FLAG } from "../core/line.ts";
+import { renderText } from "../core/text.ts";
 import type { DataBits, StopBits } from "../drivers/serial/port.ts";
 import type { HandlersOf } from "./types.ts";
 
@@ -217,7 +218,7 @@ const told = (pane: Pane, applied: readonly Applied[]): string => {
 
 const normalHex = (data: string): string => {
   const parsed = parseHex(data);
-  return "bytes" in parsed ? hexOf(parsed.bytes) : data;
+  return "bytes" in parsed ? renderText(parsed.bytes, FLAG.frame) : data;
 };
 
 const lostAtOnce = (pane: Pane): BenchError =>

@@ -7,6 +7,7 @@ import { systemDriver } from "../../src/drivers/serial/mod.ts";
 import { type OpenOptions, PortError, type SerialDriver } from "../../src/drivers/serial/port.ts";
 import { openPty, type Pty } from "../../src/drivers/serial/pty.ts";
 import { Gate } from "../../src/gate/gate.ts";
+import { logHandlers } from "../../src/handlers/log.ts";
 import { serialHandlers } from "../../src/handlers/serial.ts";
 import type { CallContext } from "../../src/handlers/types.ts";
 import { loadConfig } from "../../src/store/config.ts";
@@ -155,7 +156,7 @@ export class BenchRig implements AsyncDisposable {
     this.bench = bench;
     this.hub = bench.hub;
     this.driver = driver;
-    this.gate = new Gate(serialHandlers(bench), {
+    this.gate = new Gate({ ...serialHandlers(bench), ...logHandlers(bench.hub) }, {
       rateLimitPerMin: 0,
       readOnly: () => false,
       hub: bench.hub,
