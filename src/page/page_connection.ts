@@ -9,7 +9,6 @@ import {
 } from "../core/page_protocol.ts";
 import { pageMessage } from "../core/page_schema.ts";
 import type { z } from "zod";
-import { findTool } from "../../tools/mod.ts";
 import type { CommandTarget } from "./commands.ts";
 import type { LineOut } from "./line_stream.ts";
 
@@ -31,6 +30,8 @@ export interface ConnectionHost {
   ): Promise<{ output: unknown; text: string } | undefined>;
   /** Everything that is no request. */
   message(page: PageConnection, message: Exclude<PageMessageIn, PageRequest | { type: "cancel" | "taken" }>): void;
+  /** This tool needs a confirmation. */
+  dangerous(tool: string): boolean;
   /** What it has is another set now. */
   controls(page: PageConnection): void;
   closed(page: PageConnection): void;
@@ -93,7 +94,7 @@ export class PageConnection implements CommandTarget, LineOut {
     this.hasControls = true;
     const byPath = new Map<string, Control>();
     for (const c of controls) {
-      const dangerous = c.tool !== undefined && findTool(c.tool)?.danger !== undefined;
+      const dangerous = c.tool !== undefined && this.#host.dangerous(c.tool);
       if (!dangerous && !byPath.has(c.path)) byPath.set(c.path, c);
     }
     this.#controls = [...byPath.values()];

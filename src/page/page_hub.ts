@@ -114,6 +114,7 @@ export class PageHub {
     this.#host = {
       request: (page, request, context) => this.#request(page, request, context),
       message: (page, message) => this.#message(page, message),
+      dangerous: (tool) => this.#need().gate.rows().some((r) => r.name === tool && r.danger !== undefined),
       controls: () => this.#controlsChanged(),
       closed: (page) => this.#gone(page),
       problem: (where, error) => this.#problem(where, error),

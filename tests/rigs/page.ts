@@ -14,6 +14,7 @@ import type { Control } from "../../src/core/page_protocol.ts";
 import { TOKEN } from "./app.ts";
 import { type MemoryDevice, MemoryDriver } from "../../src/drivers/serial/memory.ts";
 import { BenchRig, ptyRig, type RigOptions } from "./bench.ts";
+import { TEST_ROWS, TestTools } from "./test_rows.ts";
 import { connect, type RawMcp } from "./mcp_client.ts";
 import { PageClient } from "./page_client.ts";
 
@@ -36,6 +37,7 @@ export class PageRig implements AsyncDisposable {
     readonly origin: string,
     readonly settings: JsonFile<McpConfig>,
     readonly port: number,
+    readonly tools: TestTools,
     /** The device behind `mem1`, unless the rig has PTYs. */
     readonly device: MemoryDevice,
     readonly end: () => Promise<void>,
@@ -78,6 +80,7 @@ export async function pageRig(options: PageRigOptions = {}): Promise<PageRig> {
     mcpConfigSchema,
     mcpConfigSchema.parse({ token: TOKEN, ...mcp }),
   );
+  const tools = new TestTools();
   const folder = page ?? await madePage(rig.folder);
   const sessionLogFolder = options.session ? join(rig.folder, "log-cache") : undefined;
   const hub = new PageHub({
@@ -94,15 +97,26 @@ export async function pageRig(options: PageRigOptions = {}): Promise<PageRig> {
     version: "0.0.0-test",
     rateLimitPerMin: 0,
     page: hub,
+    extra: { rows: TEST_ROWS, handlers: tools.handlers },
     pageRoutes: () => pageRoutes({ hub, bench: rig.bench, secrets: () => parts.app.secrets, sessionLogFolder, folder }),
   });
   const listening = listen(parts.app, "127.0.0.1", 0);
   parts.server.address = { host: listening.host, port: listening.port };
-  return new PageRig(rig, parts, hub, originOf(parts.server.address), settings, listening.port, device, async () => {
-    await hub.close();
-    await listening.close();
-    await rig[Symbol.asyncDispose]();
-  });
+  return new PageRig(
+    rig,
+    parts,
+    hub,
+    originOf(parts.server.address),
+    settings,
+    listening.port,
+    tools,
+    device,
+    async () => {
+      await hub.close();
+      await listening.close();
+      await rig[Symbol.asyncDispose]();
+    },
+  );
 }
 
 async function madePage(home: string): Promise<string> {
