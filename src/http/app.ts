@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import type { Gate } from "../gate/gate.ts";
 import type { ControlTools } from "../handlers/page_bridge.ts";
 import type { ServerState } from "../handlers/server_state.ts";
@@ -57,13 +58,12 @@ export interface App {
 /** All routes behind one door: Host, Origin, token, then the route. */
 export function createApp(options: AppOptions): App {
   const { gate, server, callLog } = options;
-  let cookie = pageCookie();
   const secrets: Secrets = {
     get token() {
       return server.token;
     },
     get cookie() {
-      return cookie;
+      return pageCookie(server.token);
     },
   };
   const { extend, serverOptions, ...times } = options.tuning ?? {};
@@ -135,7 +135,6 @@ export function createApp(options: AppOptions): App {
     secrets,
     tokenChanged: () => {
       server.useSavedToken();
-      cookie = pageCookie();
       return endpoints.closeSessions();
     },
     close: async () => {
@@ -153,9 +152,11 @@ function pageRoute(routes: Readonly<Record<string, Route>>, path: string): Route
   return prefix === undefined ? undefined : routes[prefix];
 }
 
-/** A value of its own, so that no cookie ever holds the token; pages of an earlier run sign in again. */
-const pageCookie = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(32)), (b) => b.toString(16).padStart(2, "0")).join("");
+/**
+ * Made from the token, which cannot be got back from it: a page outlives a restart of the server, and a new token ends
+ * it.
+ */
+const pageCookie = (token: string): string => createHmac("sha256", token).update("fieldbench page").digest("hex");
 
 function health(request: Request): Response {
   if (request.method !== "GET" && request.method !== "HEAD") return notAllowed("GET");

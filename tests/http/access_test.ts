@@ -264,6 +264,7 @@ Deno.test("the page's cookie counts only for this server's own pages, and holds 
   assert.equal(allowed({ cookie: `${cookieName(port)}=${TOKEN}` }), false);
   assert.equal(allowed({ cookie, authorization: "Bearer wrong" }), false);
   const before = secrets.cookie;
+  await rig.settings.update((s) => ({ ...s, token: "another-token-of-good-length" }));
   await rig.app.tokenChanged();
   assert.notEqual(secrets.cookie, before);
 });
