@@ -235,13 +235,25 @@ Deno.test("windows: DTR and RTS are the driver's word, or what was set last wher
   await port.close();
 });
 
-Deno.test("windows: closing cancels, throws away and closes, once, and frees the port", async () => {
+Deno.test("windows: closing waits while the driver sends, and throws away what it never sends", async () => {
+  const stuck = new ScriptedDevice();
+  stuck.queues = () => ({ inQueue: 0, outQueue: 5 });
+  await new WindowsPort(stuck).close();
+  assert.deepEqual(stuck.calls, ["cancel", "purge 5", "close"]);
+  const slow = new ScriptedDevice();
+  let left = 2;
+  slow.queues = () => ({ inQueue: 0, outQueue: left > 0 ? left-- : 0 });
+  await new WindowsPort(slow).close();
+  assert.deepEqual(slow.calls, ["cancel", "close"]);
+});
+
+Deno.test("windows: closing cancels and closes, once, frees the port, and takes back nothing that was sent", async () => {
   const device = new ScriptedDevice();
   let freed = 0;
   const port = new WindowsPort(device, () => freed++);
   await Promise.all([port.close(), port.close()]);
   await port.close();
-  assert.deepEqual(device.calls, ["cancel", "purge 15", "close"]);
+  assert.deepEqual(device.calls, ["cancel", "close"]);
   assert.equal(freed, 1);
   assert.equal(port.isOpen, false);
   assert.equal(port.pending(), 0);

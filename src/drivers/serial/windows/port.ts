@@ -8,6 +8,7 @@ import { isFailure, portError, win32OfStatus } from "./errors.ts";
 const CANCEL_GRACE_MS = 1000;
 /** How long `close` waits for bytes that the driver took and has not sent yet. */
 const LINGER_MS = 100;
+const LINGER_STEP_MS = 5;
 /** After this long without a turn of the event loop a read gives it one: data may be there at every call. */
 const BUSY_SLICE_MS = 4;
 /** Reads in a row that end with nothing: a hung-up port under some drivers. */
@@ -200,9 +201,10 @@ export class WindowsPort implements SerialPort {
     await this.#device.cancel(CANCEL_GRACE_MS);
     try {
       const deadline = performance.now() + LINGER_MS;
-      while (this.#device.queues().outQueue > 0 && performance.now() < deadline) await pause(5);
-      // Or closing the handle may wait until the driver has sent everything, with flow control for ever.
-      this.#device.purge(PURGE.txAbort | PURGE.rxAbort | PURGE.txClear | PURGE.rxClear);
+      while (this.#device.queues().outQueue > 0 && performance.now() < deadline) await pause(LINGER_STEP_MS);
+      // Or closing the handle may wait until the driver has sent everything, with flow control for ever. Not when all is
+      // sent: under Wine it would take from a PTY's reader what was written to it.
+      if (this.#device.queues().outQueue > 0) this.#device.purge(PURGE.txAbort | PURGE.txClear);
     } catch {
       // The device is gone: nothing left to send or to throw away.
     }
