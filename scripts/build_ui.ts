@@ -28,7 +28,7 @@ async function* filesUnder(folder: string): AsyncGenerator<string> {
   for await (const entry of Deno.readDir(join(root, folder))) {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory) {
-      if (path !== "ui/dist") yield* filesUnder(path);
+      if (!path.startsWith("ui/dist")) yield* filesUnder(path);
     } else yield path;
   }
 }
@@ -118,11 +118,22 @@ export async function firstLoad(folder: string, document: string): Promise<{ nam
   return [...seen].map(([name, gzip]) => ({ name, gzip }));
 }
 
+/** Builds when there is need to; also when several processes or threads ask at once. True: it built. */
+export async function buildIfStale(): Promise<boolean> {
+  if (!await isStale()) return false;
+  await Deno.mkdir(join(root, ".cache"), { recursive: true });
+  using lock = await Deno.open(join(root, ".cache/build_ui.lock"), { write: true, create: true });
+  await lock.lock(true);
+  if (!await isStale()) return false;
+  await build();
+  return true;
+}
+
 /** Builds into `folder`; whole or not at all. */
 export async function build(folder = out): Promise<void> {
   const files = await sources();
   const stamp = await fingerprint(files);
-  const target = `${folder}.new-${process.pid}`;
+  const target = `${folder}.new-${crypto.randomUUID()}`;
   await Deno.mkdir(join(target, "assets"), { recursive: true });
   try {
     await bundle(target);
@@ -145,10 +156,11 @@ export async function isStale(folder = out): Promise<boolean> {
 
 if (import.meta.main) {
   const { values } = parseArgs({ args: Deno.args, options: { "if-stale": { type: "boolean" } } });
-  if (!values["if-stale"] || await isStale()) {
-    const from = performance.now();
-    console.error("Building the page …");
-    await build();
+  const from = performance.now();
+  const stale = await isStale();
+  if (stale || !values["if-stale"]) console.error("Building the page …");
+  const built = values["if-stale"] ? await buildIfStale() : await build().then(() => true);
+  if (built) {
     const loads = await firstLoad(out, "devices.html");
     const total = loads.reduce((sum, one) => sum + one.gzip, 0);
     console.error(

@@ -46,7 +46,7 @@ export function ConnectPanel() {
         {info?.clients.map((c) => (
           <div class="client" key={c.id}>
             <span>{c.name}</span>
-            <small>{c.where}</small>
+            <small>{c.where === "in a terminal" ? t("connect.inTerminal") : c.where}</small>
             <Button
               path={`mcp.connect.copy-${pathPart(c.id)}`}
               label={t("connect.copyFor", { client: c.name })}

@@ -37,6 +37,13 @@ export function clockSpan(ms: number): string {
   return `${Math.floor(s / 60)}:${two(s % 60)}`;
 }
 
+/** How long ago, without false precision: `12 s`, `4 min`, `2 h`. */
+export function ago(ms: number): string {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  if (s < 60) return t("unit.seconds", { n: s });
+  return s < 3600 ? t("unit.minutes", { n: Math.floor(s / 60) }) : t("unit.hours", { n: Math.floor(s / 3600) });
+}
+
 /** Local time of day with milliseconds: `14:02:11.204`. */
 export function timeOfDay(wallMs: number): string {
   const d = new Date(wallMs);

@@ -1,5 +1,5 @@
 /** What the server says is true, as signals. The page shows it and never keeps a truth of its own. */
-import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import type {
   AskView,
   CallView,
@@ -30,6 +30,9 @@ let offset = 0;
 export const serverNow = (): number => performance.now() + offset;
 /** Wall time of a `t`. */
 export const wallOf = (t: number): number => epochMs + t;
+
+/** Panes that were seen open since they were last closed. */
+const wasConnected = new Set<string>();
 
 /** Ticks each second, for what shows an age. */
 export const second = signal(0);
@@ -111,3 +114,23 @@ export function resetStore(): void {
 
 /** A port by what `serial_select_port` takes. */
 export const portOf = (value: string): PortView | undefined => ports.value.find((p) => p.value === value);
+
+/** Names of ports seen since the page was opened: an unplugged device keeps its name. */
+const names = new Map<string, string>();
+effect(() => {
+  for (const port of ports.value) names.set(port.value, port.friendlyName);
+});
+/** What people call a port, also when it is not there any more. */
+export const portName = (value: string): string => portOf(value)?.friendlyName ?? names.get(value) ?? value;
+
+/** When a pane lost its device, by `serverNow`; unknown when that was before the page was opened. */
+const lostAt = new Map<string, number>();
+export const lostSince = (pane: string): number | undefined => lostAt.get(pane);
+effect(() => {
+  for (const pane of panes.value) {
+    if (pane.status !== "lost") lostAt.delete(pane.pane);
+    else if (!lostAt.has(pane.pane) && wasConnected.has(pane.pane)) lostAt.set(pane.pane, serverNow());
+    if (pane.isConnected) wasConnected.add(pane.pane);
+    else if (pane.status === "closed") wasConnected.delete(pane.pane);
+  }
+});

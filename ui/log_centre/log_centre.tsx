@@ -3,6 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import type { ChannelView } from "../../src/core/page_protocol.ts";
 import type { OutputOf } from "../../tools/mod.ts";
 import { Button } from "../controls/button.tsx";
+import { Icon } from "../controls/icon.tsx";
 import { TextField } from "../controls/field.tsx";
 import { pathPart } from "../controls/registry.ts";
 import { run } from "../controls/run.ts";
@@ -105,6 +106,11 @@ export function LogCentre() {
   const [exactCase, setExactCase] = useState(false);
   const [hits, setHits] = useState<Hits | null>(null);
   const [searching, setSearching] = useState(false);
+  const [showEmpty, setShowEmpty] = useState(false);
+  const toggle = (name: string) => setOpen(open === name ? null : name);
+  const isUsed = (c: ChannelView) => c.lines > 0 || c.dropped > 0 || c.name === open;
+  const used = channels.value.filter(isUsed);
+  const empty = channels.value.filter((c) => !isUsed(c));
   const search = async () => {
     if (pattern === "") return setHits(null);
     setSearching(true);
@@ -163,14 +169,37 @@ export function LogCentre() {
       {hits ? <HitList hits={hits} pattern={pattern} onClose={() => setHits(null)} /> : (
         <>
           <ul aria-label={t("logs.title")}>
-            {channels.value.map((c) => (
+            {used.map((c) => (
               <Channel
                 key={c.name}
                 channel={c}
                 open={open === c.name}
-                onToggle={() => setOpen(open === c.name ? null : c.name)}
+                onToggle={() => toggle(c.name)}
               />
             ))}
+            {empty.length > 0 && (
+              <li>
+                <Button
+                  path="global.logs.showEmpty"
+                  label={t("logs.empty", { n: empty.length })}
+                  class="chan"
+                  expanded={showEmpty}
+                  onClick={() => setShowEmpty(!showEmpty)}
+                >
+                  <span class="soft">{t("logs.empty", { n: empty.length })}</span>
+                  <Icon name={showEmpty ? "up" : "down"} />
+                </Button>
+              </li>
+            )}
+            {showEmpty &&
+              empty.map((c) => (
+                <Channel
+                  key={c.name}
+                  channel={c}
+                  open={open === c.name}
+                  onToggle={() => toggle(c.name)}
+                />
+              ))}
           </ul>
           <div class="hint">
             <p>{t("logs.hint")}</p>

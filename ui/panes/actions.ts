@@ -1,5 +1,7 @@
 /** What the buttons of a pane do: the same gated calls that an agent makes. */
+import { signal } from "@preact/signals";
 import { t } from "../i18n/mod.ts";
+import { CallError } from "../lib/connection.ts";
 import { notify } from "../lib/notify.ts";
 import { act, call } from "../lib/server.ts";
 import { layout, setLayout } from "../lib/settings.ts";
@@ -7,7 +9,19 @@ import type { InputOf } from "../../tools/mod.ts";
 
 type Display = Omit<InputOf<"serial_set_display">, "pane">;
 
-export const start = (pane: string): Promise<unknown> => call("serial_open", { pane });
+/** What to do about the last start that did not work, by pane. */
+export const hints = signal<Readonly<Record<string, string>>>({});
+
+export async function start(pane: string): Promise<void> {
+  hints.value = { ...hints.peek(), [pane]: "" };
+  try {
+    await call("serial_open", { pane });
+  } catch (error) {
+    if (error instanceof CallError) hints.value = { ...hints.peek(), [pane]: error.hint ?? "" };
+    throw error;
+  }
+}
+
 export const stop = (pane: string): Promise<unknown> => call("serial_close", { pane });
 export const setDisplay = (pane: string, display: Display): Promise<unknown> =>
   call("serial_set_display", { ...display, pane });

@@ -192,9 +192,11 @@ export function AdvancedBar({ pane, folder }: { pane: PaneSettings; folder: stri
           onCommit={(label) => act("pane.setLabel", { pane: name, label })}
         />
       </Group>
-      <Group title={t("adv.folder")}>
-        <code class="cut" title={folder}>{folder}</code>
-      </Group>
+      {folder !== "" && (
+        <Group title={t("adv.folder")}>
+          <code class="cut" title={folder}>{folder}</code>
+        </Group>
+      )}
     </div>
   );
 }

@@ -72,7 +72,7 @@ export function Pane({ name, only }: { name: string; only: boolean }) {
     >
       <ConnectionBar pane={pane} only={only} />
       <ToolRow pane={pane} handle={handle} />
-      {pane.advOpen ? <AdvancedBar pane={pane} folder={folderOf()} /> : <span hidden />}
+      {pane.advOpen && <AdvancedBar pane={pane} folder={folderOf()} />}
       <div class="body">
         <Notice pane={pane} />
         {empty ? <EmptyState pane={pane} /> : terminal && Terminal

@@ -264,7 +264,7 @@ function PreviewLine(
         <span class="cut">
           {enabled
             ? onlyEnding ? t("send.hintEnding", { ending: pane.lineEnding.toUpperCase() }) : t("send.hint")
-            : t("send.hintClosed")}
+            : offline() ?? (pane.status === "lost" ? t("why.lost") : t("send.hintClosed"))}
         </span>
       </div>
     );
@@ -279,7 +279,7 @@ function PreviewLine(
         {look.lines > 1 ? `${t("send.lines", { n: look.lines })}, ` : ""}
         {t("send.bytes", { n: look.bytes.length })}
         {ending}
-        {look.lines > 1 || ms > 2000 ? `, ${t("send.takes", { span: took(ms) })}` : ""}
+        {ms >= 1000 ? `, ${t("send.takes", { span: took(ms) })}` : ""}
       </span>
       <code class="cut bytes">{hexPairs(look.bytes, 48)}</code>
     </div>

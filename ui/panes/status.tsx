@@ -3,10 +3,10 @@ import type { PaneView } from "../../src/core/page_protocol.ts";
 import { Button } from "../controls/button.tsx";
 import { find, panePath } from "../controls/registry.ts";
 import { t } from "../i18n/mod.ts";
-import { bytes, clockSpan, count } from "../lib/format.ts";
-import { act } from "../lib/server.ts";
-import { type PaneSettings, portOf, ports, second, serverNow } from "../lib/store.ts";
-import { start, stop } from "./actions.ts";
+import { ago, bytes, clockSpan, count } from "../lib/format.ts";
+import { act, online } from "../lib/server.ts";
+import { lostSince, type PaneSettings, portName, ports, second, serverNow } from "../lib/store.ts";
+import { hints, start, stop } from "./actions.ts";
 import { offline, useFlow } from "./toolbar.tsx";
 
 /** Data bits, parity, stop bits as technicians write them: `8N1`. */
@@ -14,7 +14,7 @@ export const frameOf = (pane: Pick<PaneView, "dataBits" | "parity" | "stopBits">
   `${pane.dataBits}${pane.parity[0]?.toUpperCase() ?? ""}${pane.stopBits}`;
 
 /** The dot that goes with a status. */
-export const DOTS: Readonly<Record<PaneView["status"], string>> = {
+const DOTS: Readonly<Record<PaneView["status"], string>> = {
   open: "dot on",
   opening: "dot wait",
   lost: "dot wait",
@@ -22,10 +22,18 @@ export const DOTS: Readonly<Record<PaneView["status"], string>> = {
   closed: "dot off",
 };
 
-/** Name of a port, short: what people call it. */
-export const portName = (value: string): string => portOf(value)?.friendlyName ?? value;
+/** The device that a pane waits for, in words. */
+export const lostName = (pane: PaneSettings): string => {
+  const told = pane.lostDevice ?? pane.port;
+  return told === pane.port ? portName(pane.port) : told;
+};
+
+/** The dot of a pane; while the server is gone nobody knows. */
+export const dotOf = (status: PaneView["status"]): string => online.value ? DOTS[status] : "dot off";
 
 export function stateText(pane: PaneSettings): string {
+  if (!online.value) return t("state.lastKnown", { state: pane.isConnected ? t("state.open") : t("state.closed") });
+
   switch (pane.status) {
     case "open":
       return pane.openSince === null
@@ -36,39 +44,52 @@ export function stateText(pane: PaneSettings): string {
     case "closing":
       return t("state.closing");
     case "lost":
-      return t("state.waiting", { device: pane.lostDevice ?? pane.port });
+      return t("state.waiting", { device: lostName(pane) });
     case "closed":
       return t("state.closed");
   }
+}
+
+/** Since when it is away, and what will happen. */
+function lostText(pane: PaneSettings): string {
+  second.value;
+  const since = lostSince(pane.pane);
+  const age = since === undefined ? "" : `${t("lost.since", { span: ago(serverNow() - since) })} `;
+  return age + (pane.autoReconnect ? t("lost.back") : t("lost.noReconnect"));
 }
 
 export function StatusLine({ pane }: { pane: PaneSettings }) {
   const flow = useFlow(pane.pane);
   second.value;
   const c = flow?.counters;
-  const rate = pane.actualBaud ?? pane.baud;
-  const differs = pane.actualBaud !== null && pane.actualBaud !== pane.baud;
+  // What the driver really has, read back, and how that differs from what was asked, come in the server's words.
+  const [, real = `${pane.actualBaud ?? pane.baud} ${frameOf(pane)}`, differs] =
+    / at (\d+ \S+?)(?:; (.*))?$/.exec(pane.statusText) ?? [];
   return (
     <div class="status" role="group" aria-label={t("state.of", { pane: pane.pane })}>
-      <span class="state">
-        <span class={DOTS[pane.status]} />
+      <span class="state" data-tip={pane.isConnected ? pane.statusText : undefined}>
+        <span class={dotOf(pane.status)} />
         <span class="cut">{stateText(pane)}</span>
       </span>
       {pane.isConnected && (
-        <span
-          class={`num${differs ? " warned" : ""}`}
-          data-tip={differs ? t("state.baudDiffers", { asked: String(pane.baud), real: String(rate) }) : undefined}
-        >
-          {rate} {frameOf(pane)}
+        <span class={`num${differs ? " warned" : ""}`} data-tip={differs}>
+          {real}
+          {differs && ` (${t("state.differs")})`}
         </span>
       )}
       {c && (
         <>
-          <span class="num">{t("count.in", { n: c.rxLines, size: bytes(c.rxBytes) })}</span>
-          <span class="num">{t("count.out", { n: c.txLines, size: bytes(c.txBytes) })}</span>
+          <span class="num">
+            {t("count.in", { n: c.rxLines })}
+            <span class="size">, {bytes(c.rxBytes)}</span>
+          </span>
+          <span class="num">
+            {t("count.out", { n: c.txLines })}
+            <span class="size">, {bytes(c.txBytes)}</span>
+          </span>
           {c.dropped > 0
             ? <span class="num warned" data-tip={t("count.droppedWhy")}>{t("count.dropped", { n: c.dropped })}</span>
-            : <span class="num">{t("count.dropped", { n: 0 })}</span>}
+            : <span class="num size">{t("count.dropped", { n: 0 })}</span>}
         </>
       )}
     </div>
@@ -77,38 +98,37 @@ export function StatusLine({ pane }: { pane: PaneSettings }) {
 
 /** Why the last start did not work: the server's words, which name who holds the port when that is known. */
 const troubled = (pane: PaneSettings): boolean =>
-  pane.status === "closed" && pane.statusText !== "" && !/^(closed|stopped)\b/i.test(pane.statusText);
+  pane.status === "closed" && pane.statusText !== "" && pane.statusText !== "closed" &&
+  pane.statusText.includes(pane.port);
 
 /** Over the log: waiting for a device, or why it could not be opened. What is in the log stays. */
 export function Notice({ pane }: { pane: PaneSettings }) {
   const flow = useFlow(pane.pane);
   const lines = (flow?.counters.rxLines ?? 0) + (flow?.counters.txLines ?? 0);
   const name = pane.pane;
+  // While the server is gone its banner speaks; what this would promise is not known.
+  if (!online.value) return null;
   if (pane.status === "lost" && lines > 0) {
     return (
-      <div class="notice" role="status">
+      <div class="notice">
         <p>
-          {t("lost.title", { device: pane.lostDevice ?? pane.port })}
-          <small>{pane.autoReconnect ? t("lost.back") : t("lost.noReconnect")} {t("lost.kept", { n: lines })}</small>
+          <span role="status">{t("lost.title", { device: lostName(pane) })}</span>
+          <small>{lostText(pane)} {t("lost.kept", { n: lines })}</small>
         </p>
-        <OtherPort pane={name} />
-        <Button
-          path={panePath(name, "notice", "stopWaiting")}
-          label={t("pane.stopWaiting")}
-          look="quiet"
-          tool="serial_close"
-          disabledReason={offline()}
-          onClick={() => stop(name)}
-        >
-          {t("pane.stopWaiting")}
-        </Button>
+        <div class="acts">
+          <OtherPort pane={name} />
+          <StopWaiting pane={name} />
+        </div>
       </div>
     );
   }
   if (troubled(pane) && lines > 0) {
     return (
       <div class="notice bad" role="status">
-        <p>{pane.statusText}</p>
+        <p>
+          {pane.statusText}
+          {hints.value[name] && <small>{hints.value[name]}</small>}
+        </p>
         <Button
           path={panePath(name, "notice", "again")}
           label={t("pane.again")}
@@ -122,6 +142,21 @@ export function Notice({ pane }: { pane: PaneSettings }) {
     );
   }
   return null;
+}
+
+function StopWaiting({ pane }: { pane: string }) {
+  return (
+    <Button
+      path={panePath(pane, "notice", "stopWaiting")}
+      label={t("pane.stopWaiting")}
+      look="quiet"
+      tool="serial_close"
+      disabledReason={offline()}
+      onClick={() => stop(pane)}
+    >
+      {t("pane.stopWaiting")}
+    </Button>
+  );
 }
 
 function OtherPort({ pane }: { pane: string }) {
@@ -151,21 +186,12 @@ export function EmptyState({ pane }: { pane: PaneSettings }) {
   );
   if (pane.status === "lost") {
     return (
-      <div class="empty" role="status">
-        <b>{t("lost.title", { device: pane.lostDevice ?? pane.port })}</b>
-        <p>{pane.autoReconnect ? t("lost.back") : t("lost.noReconnect")}</p>
+      <div class="empty">
+        <b role="status">{t("lost.title", { device: lostName(pane) })}</b>
+        <p>{lostText(pane)}</p>
         <div class="acts">
           <OtherPort pane={name} />
-          <Button
-            path={panePath(name, "notice", "stopWaiting")}
-            label={t("pane.stopWaiting")}
-            look="quiet"
-            tool="serial_close"
-            disabledReason={offline()}
-            onClick={() => stop(name)}
-          >
-            {t("pane.stopWaiting")}
-          </Button>
+          <StopWaiting pane={name} />
         </div>
       </div>
     );
@@ -189,7 +215,9 @@ export function EmptyState({ pane }: { pane: PaneSettings }) {
     return (
       <div class="empty" role="status">
         <b>{t("empty.refused", { port: portName(pane.port) })}</b>
-        <p>{pane.statusText}</p>
+        <p>
+          {pane.statusText} {hints.value[name] ?? ""}
+        </p>
         <div class="acts">
           <Button
             path={panePath(name, "notice", "again")}

@@ -7,7 +7,7 @@ import { t } from "../i18n/mod.ts";
 import { act, call, online } from "../lib/server.ts";
 import { layout } from "../lib/settings.ts";
 import { keysOf } from "../lib/shortcuts.ts";
-import { paneFlow, type PaneSettings, ports } from "../lib/store.ts";
+import { paneFlow, type PaneSettings, portName, ports } from "../lib/store.ts";
 import { LogFind } from "../log/log_view.tsx";
 import { copy, save, setDisplay, setView, start, stop } from "./actions.ts";
 import type { LogHandle } from "./log_seam.ts";
@@ -39,6 +39,13 @@ export const BAUD_RATES = [
 
 export const offline = (): string | null => online.value ? null : t("why.serverGone");
 
+/** Who has a port: a pane of this program, or another program by the name that the server found. */
+export function holderText(holder: string | null): string {
+  if (holder === null) return t("port.inUse");
+  const pane = /^pane (\S+)$/.exec(holder)?.[1];
+  return pane === undefined ? t("port.usedBy", { who: holder }) : t("port.usedByPane", { pane });
+}
+
 /** Ports to choose: name first, path beside it, and who has it. */
 export function portChoices(pane: PaneSettings): { value: string; label: string; disabled?: boolean }[] {
   const choices = pane.portOptions.map(({ value, label, inUse }) => {
@@ -46,12 +53,12 @@ export function portChoices(pane: PaneSettings): { value: string; label: string;
     const name = port?.friendlyName ?? label;
     const path = name.includes(value) ? name : `${name} (${value})`;
     const held = inUse && value !== pane.portName;
-    const holder = port?.holder ? t("port.usedBy", { who: port.holder }) : t("port.inUse");
+    const holder = holderText(port?.holder ?? null);
     return { value, label: held ? `${path}: ${holder}` : path };
   });
   if (pane.port === "") return [{ value: "", label: t("port.none"), disabled: true }, ...choices];
   if (!choices.some((c) => c.value === pane.port)) {
-    choices.unshift({ value: pane.port, label: t("port.unplugged", { port: pane.port }) });
+    choices.unshift({ value: pane.port, label: t("port.unplugged", { port: portName(pane.port) }) });
   }
   return choices;
 }
@@ -129,7 +136,7 @@ export function ConnectionBar({ pane, only }: { pane: PaneSettings; only: boolea
           (pane.status === "closing" ? t("why.closing") : !live && pane.port === "" ? t("why.noPort") : null)}
         onClick={() => live ? stop(name) : start(name)}
       >
-        {label}
+        {pane.status === "lost" ? t("pane.stop") : label}
       </Button>
       {name !== "main" && (
         <Button

@@ -3,13 +3,13 @@ import type { PortView } from "../../src/core/page_protocol.ts";
 import { Button } from "../controls/button.tsx";
 import { pathPart } from "../controls/registry.ts";
 import { type Key, t } from "../i18n/mod.ts";
-import { bytes, clockSpan } from "../lib/format.ts";
-import { act, call } from "../lib/server.ts";
+import { ago, bytes, clockSpan } from "../lib/format.ts";
+import { act, call, online } from "../lib/server.ts";
 import { currentPane, setLayout } from "../lib/settings.ts";
 import { keysOf } from "../lib/shortcuts.ts";
-import { channels, paneNames, paneSettings, ports, second, serverNow } from "../lib/store.ts";
-import { DOTS, frameOf, portName, stateText } from "../panes/status.tsx";
-import { offline } from "../panes/toolbar.tsx";
+import { channels, lostSince, paneNames, paneSettings, portName, ports, second, serverNow } from "../lib/store.ts";
+import { dotOf, frameOf, lostName, stateText } from "../panes/status.tsx";
+import { holderText, offline } from "../panes/toolbar.tsx";
 import { showPane } from "../panes/work.tsx";
 import { useRef } from "preact/hooks";
 import { useFlow } from "../panes/toolbar.tsx";
@@ -40,7 +40,9 @@ function PaneItem({ name }: { name: string }) {
   second.value;
   const perSec = useRate(name);
   if (!pane) return null;
-  const right = pane.status === "open"
+  const right = !online.value
+    ? ""
+    : pane.status === "open"
     ? perSec >= 1
       ? t("unit.bytesPerSec", { size: bytes(Math.round(perSec)) })
       : pane.openSince === null
@@ -52,7 +54,9 @@ function PaneItem({ name }: { name: string }) {
     ? t("rail.opening")
     : "";
   const small = pane.status === "lost"
-    ? t("rail.unplugged", { device: pane.lostDevice ?? pane.port })
+    ? lostSince(name) === undefined
+      ? t("rail.unplugged", { device: lostName(pane) })
+      : t("rail.unpluggedAgo", { device: lostName(pane), span: ago(serverNow() - (lostSince(name) ?? 0)) })
     : pane.port === ""
     ? t("rail.noPort")
     : `${portName(pane.port)}, ${pane.baud} ${frameOf(pane)}`;
@@ -68,7 +72,7 @@ function PaneItem({ name }: { name: string }) {
           if (innerWidth < 900) setLayout({ rail: false });
         }}
       >
-        <span class={DOTS[pane.status]} />
+        <span class={dotOf(pane.status)} />
         <span class="name cut">{pane.label || name}</span>
         <span class="num">{right}</span>
         <small>{small}</small>
@@ -79,7 +83,7 @@ function PaneItem({ name }: { name: string }) {
 
 function PortItem({ port }: { port: PortView }) {
   const target = paneSettings(currentPane.value) ? currentPane.value : "main";
-  const holder = port.holder ? t("port.usedBy", { who: port.holder }) : t("port.inUse");
+  const holder = holderText(port.holder);
   const ids = port.vendorId && port.productId ? `${port.vendorId}:${port.productId}` : "";
   const more = [port.value, ids, port.serialNumber ?? ""].filter((one) => one !== "" && one !== port.friendlyName).join(
     ", ",
@@ -97,8 +101,8 @@ function PortItem({ port }: { port: PortView }) {
       >
         <span class={port.inUse ? "dot on" : "dot off"} />
         <span class="cut">{name}</span>
-        <span class={`tag${port.kind === "virtual" ? " warn" : ""}`}>
-          {/simulat/i.test(port.friendlyName + port.product) ? t("kind.simulated") : t(KIND_KEYS[port.kind])}
+        <span class={`tag${port.kind === "virtual" ? " unreal" : ""}`}>
+          {/simulat|demo/i.test(port.friendlyName + port.product) ? t("kind.simulated") : t(KIND_KEYS[port.kind])}
         </span>
         <small>{port.inUse ? `${holder}. ` : ""}{more}</small>
       </Button>

@@ -5,32 +5,25 @@ import { Toasts, Tooltip } from "../controls/overlay.tsx";
 import { t } from "../i18n/mod.ts";
 import { bytes } from "../lib/format.ts";
 import { connection } from "../lib/server.ts";
-import { currentPane, layout, setLayout, tourDone } from "../lib/settings.ts";
-import { paneSettings, ready, server } from "../lib/store.ts";
-import { useFlow } from "../panes/toolbar.tsx";
-import { stateText } from "../panes/status.tsx";
+import { layout, setLayout, tourDone } from "../lib/settings.ts";
+import { channels, ready, server } from "../lib/store.ts";
 import { Rail } from "./rail.tsx";
 import { ShortcutSheet } from "./shortcut_sheet.tsx";
 import { Side } from "./side.tsx";
 import { GoneBanner, PausedBanner, TopBar } from "./top_bar.tsx";
 import { Tour } from "./tour.tsx";
 
-/** What the current pane has moved, and where the server listens. */
+/** What the log holds altogether, where the server listens, and which version it is. */
 function Foot() {
-  const name = currentPane.value;
-  const pane = paneSettings(name);
-  const flow = useFlow(name);
   const view = server.value;
+  const all = channels.value;
+  const sum = (part: (channel: (typeof all)[number]) => number) => all.reduce((n, one) => n + part(one), 0);
   return (
     <footer class="foot">
-      {pane && flow && (
-        <>
-          <span>{pane.label || name}: {stateText(pane)}</span>
-          <span class="num">{t("count.in", { n: flow.counters.rxLines, size: bytes(flow.counters.rxBytes) })}</span>
-          <span class="num">{t("count.out", { n: flow.counters.txLines, size: bytes(flow.counters.txBytes) })}</span>
-        </>
-      )}
+      <span class="num">{t("foot.held", { n: sum((c) => c.lines), size: bytes(sum((c) => c.bytes)) })}</span>
+      <span class="num">{t("count.dropped", { n: sum((c) => c.dropped) })}</span>
       <span class="grow" />
+      <span>{t("foot.keys")}</span>
       <span class="num">{typeof location === "undefined" ? "" : location.host}</span>
       {view && <span class="num">{view.version}</span>}
     </footer>

@@ -114,13 +114,17 @@ function LookMenu({ onClose }: { onClose: () => void }) {
   return (
     <Popover label={t("look.title")} under="global.top.look" onClose={onClose}>
       <div class="menu">
-        <Select
-          path="global.look.theme"
-          label={t("look.theme")}
-          value={theme.value}
-          options={THEMES.map((one) => ({ value: one, label: t(THEME_KEYS[one]) }))}
-          onChange={setTheme}
-        />
+        <fieldset>
+          <legend>{t("look.theme")}</legend>
+          <Select
+            class="wide"
+            path="global.look.theme"
+            label={t("look.theme")}
+            value={theme.value}
+            options={THEMES.map((one) => ({ value: one, label: t(THEME_KEYS[one]) }))}
+            onChange={setTheme}
+          />
+        </fieldset>
         <fieldset>
           <legend>{t("look.accent")}</legend>
           <div class="swatches">
@@ -164,7 +168,7 @@ export function TopBar({ onSheet }: { onSheet: () => void }) {
         icon="rail"
         keys={keysOf("rail")}
         look="quiet"
-        pressed={layout.value.rail}
+        expanded={layout.value.rail}
         onClick={() => setLayout({ rail: !layout.peek().rail })}
       />
       <h1 class="brand">Fieldbench</h1>
@@ -224,7 +228,7 @@ export function TopBar({ onSheet }: { onSheet: () => void }) {
         icon="side"
         keys={keysOf("side")}
         look="quiet"
-        pressed={layout.value.side}
+        expanded={layout.value.side}
         onClick={() => setLayout({ side: !layout.peek().side })}
       />
       {look && <LookMenu onClose={() => setLook(false)} />}
