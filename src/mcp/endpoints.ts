@@ -115,6 +115,11 @@ export class McpEndpoints {
     this.#modern?.notify.toolsChanged();
   }
 
+  promptsChanged(): void {
+    for (const s of this.#table.values()) void s.server.sendPromptListChanged().catch(() => {});
+    this.#modern?.notify.promptsChanged();
+  }
+
   /** Resources that have changed since the last tick, to those who want to hear of them. */
   #tellChannels(): void {
     const sessions = this.#table.values();
