@@ -126,9 +126,10 @@ export class Pane {
     const found = await this.#options.ports.resolve(value);
     if (!found) throw await unknownPort(this.#options.ports, value);
     const from = this.settings.port;
-    this.#choose(value, found.wanted);
-    if (value !== from && this.link.status === "lost") await this.link.close();
-    return { name: "port", ok: true, from, to: value };
+    const to = found.wanted.path;
+    this.#choose(to, found.wanted);
+    if (to !== from && this.link.status === "lost") await this.link.close();
+    return { name: "port", ok: true, from, to };
   }
 
   /** Sets the rate, also of an open port; `to` is what the driver really set. */
@@ -144,6 +145,7 @@ export class Pane {
       real = this.link.setBaudRate({ ...this.settings, baudRate });
     } catch (error) {
       if (!(error instanceof PortError)) throw error;
+      if (error.kind === "lost") throw failed("lost", `${path} was lost this moment.`, "See serial_get_state.");
       throw failed("unsupported", `${path} does not take ${baudRate} baud: ${error.message}`, "Choose another rate.");
     }
     this.#change({ baudRate });
@@ -202,7 +204,8 @@ export class Pane {
           "A virtual port has none; use a real adapter.",
         );
       }
-      throw failed("write_failed", `Setting the modem lines of ${path} failed: ${error.message}`);
+      const reason = error.kind === "lost" ? "lost" : "write_failed";
+      throw failed(reason, `Setting the modem lines of ${path} failed: ${error.message}`, "See serial_get_state.");
     }
     // What is set by hand is also what the next open sets: a reconnect changes no level.
     const level = (on: boolean): LineAtOpen => on ? "high" : "low";

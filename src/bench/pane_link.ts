@@ -1,10 +1,18 @@
 import { failed } from "../core/errors.ts";
-import type { LineSettings, OpenOptions, PortInfo, SerialDriver, SerialPort } from "../drivers/serial/port.ts";
+import {
+  type LineSettings,
+  type OpenOptions,
+  PortError,
+  type PortInfo,
+  type SerialDriver,
+  type SerialPort,
+} from "../drivers/serial/port.ts";
 import { openFailure } from "./open_errors.ts";
-import { mismatch } from "./pane_settings.ts";
+import { frameText, mismatch } from "./pane_settings.ts";
 import { realPathOf } from "./port_globs.ts";
 import { describeWanted, type WantedPort } from "./port_match.ts";
 import type { Ports } from "./ports.ts";
+import { CANCELED, TIMED_OUT, within } from "./within.ts";
 
 export type LinkStatus = "closed" | "opening" | "open" | "lost" | "closing";
 
@@ -47,6 +55,16 @@ export interface OpenPort {
   readonly since: number;
 }
 
+/** What the driver has set; undefined when the port was lost this moment, which the read that waits will tell. */
+const settingsOf = (port: SerialPort): LineSettings | undefined => {
+  try {
+    return port.settings();
+  } catch (error) {
+    if (error instanceof PortError) return undefined;
+    throw error;
+  }
+};
+
 const FIRST_RETRY_MS = 20;
 /** A stop of the program gives ports back within two seconds, logs included. */
 const DISPOSE_MS = 1200;
@@ -66,8 +84,8 @@ export class PaneLink {
   #wanted: WantedPort | undefined;
   /** The close of a port that was lost or is being closed. */
   #releasing: Promise<void> | undefined;
-  /** Opens that a timeout or a close overtook: closed when they come. */
-  readonly #strays = new Set<Promise<void>>();
+  /** Opens under way, also those that a timeout or a close overtook: these are closed when they come. */
+  readonly #opens = new Set<Promise<void>>();
   #mismatch: string | undefined;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
   #trying = false;
@@ -117,6 +135,8 @@ export class PaneLink {
    */
   async open(info: PortInfo, wanted: WantedPort): Promise<void> {
     if (this.#status === "closing") await this.#awaitClosing(this.#options.timing.closeMs);
+    // Whoever asks closes before: here it is only made sure that no port is ever forgotten open.
+    if (this.#open) await this.close();
     const waiting = this.#status === "lost" ? this.#text : undefined;
     const before = this.#wanted;
     const life = this.#begin("opening", `opening ${info.path}`);
@@ -185,7 +205,7 @@ export class PaneLink {
   /** Ends everything, also what hangs: the end of the program waits no longer than {@link DISPOSE_MS}. */
   async dispose(): Promise<void> {
     try {
-      await Promise.all([this.close(DISPOSE_MS), within(Promise.all(this.#strays), DISPOSE_MS, undefined)]);
+      await Promise.all([this.close(DISPOSE_MS), within(Promise.all(this.#opens), DISPOSE_MS)]);
     } catch { /* it hangs: told already, and the process ends anyway */ }
     clearTimeout(this.#retryTimer);
   }
@@ -222,20 +242,13 @@ export class PaneLink {
     }
     this.#opening = real;
     const asked = this.#options.settings();
-    const options: OpenOptions = { ...asked, path: info.path, flush: !again };
-    const opening = Promise.resolve().then(() => this.#options.driver.open(options));
     let port: SerialPort;
     try {
-      port = await within(opening, this.#options.timing.openMs, life.signal);
+      port = await this.#openDriver(life, { ...asked, path: info.path, flush: !again });
     } catch (error) {
-      this.#opening = undefined;
-      // Whatever it comes to later: nobody waits for it any more.
-      const stray = opening.then((late) => late.close()).catch(() => {});
-      this.#strays.add(stray);
-      stray.finally(() => this.#strays.delete(stray));
-      if (error !== TIMED_OUT) {
-        throw error === CANCELED ? failed("canceled", `Opening ${info.path} was canceled.`) : error;
-      }
+      if (life === this.#life) this.#opening = undefined;
+      if (error === CANCELED) throw failed("canceled", `Opening ${info.path} was canceled.`);
+      if (error !== TIMED_OUT) throw error;
       throw failed(
         "timed_out",
         `${info.path} did not open within ${this.#options.timing.openMs / 1000} s: its driver does not answer.`,
@@ -247,7 +260,7 @@ export class PaneLink {
     this.#wanted = wanted;
     this.#tries = 0;
     this.#open = { port, info, ended: life.signal, since: this.#options.now() };
-    this.#mismatch = mismatch(asked, port.settings());
+    this.#mismatch = mismatch(asked, settingsOf(port) ?? asked);
     this.#text = this.#openText();
     this.#options.onOpened(info, again);
     this.#options.log("info", `${again ? "open again" : "open"}: ${info.friendlyName}, ${this.#openText()}`);
@@ -256,12 +269,38 @@ export class PaneLink {
     void this.#read(port, life);
   }
 
+  /** Throws what the driver throws, TIMED_OUT or CANCELED. An open that nobody waits for any more is undone. */
+  async #openDriver(life: AbortController, options: OpenOptions): Promise<SerialPort> {
+    const { now, timing, driver } = this.#options;
+    const end = now() + timing.openMs;
+    // What we still hold ourselves must not be what makes the port "in use".
+    const before = [...this.#opens, ...(this.#releasing ? [this.#releasing] : [])];
+    if (before.length > 0) await within(Promise.all(before), timing.openMs, life.signal);
+    if (life.signal.aborted) throw CANCELED;
+    const opening = Promise.resolve().then(() => driver.open(options));
+    let abandoned = false;
+    let opened: SerialPort | undefined;
+    const track = (promise: Promise<unknown>) => {
+      const over = promise.then(() => {}, () => {}).then(() => void this.#opens.delete(over));
+      this.#opens.add(over);
+    };
+    track(opening.then((port) => {
+      opened = port;
+      return abandoned ? port.close() : undefined;
+    }));
+    try {
+      return await within(opening, Math.max(1, end - now()), life.signal);
+    } catch (error) {
+      abandoned = true;
+      if (opened) track(opened.close());
+      throw error;
+    }
+  }
+
   #openText(): string {
     if (!this.#open) return this.#text;
     const { port, info } = this.#open;
-    const line = port.settings();
-    const parity = line.parity === "none" ? "N" : line.parity.charAt(0).toUpperCase();
-    const set = `${info.path} at ${line.baudRate} ${line.dataBits}${parity}${line.stopBits}`;
+    const set = `${info.path} at ${frameText(settingsOf(port) ?? this.#options.settings())}`;
     return this.#mismatch ? `${set}; ${this.#mismatch}` : set;
   }
 
@@ -308,7 +347,7 @@ export class PaneLink {
   async #awaitClosing(waitMs: number): Promise<void> {
     if (!this.#releasing) return;
     try {
-      await within(this.#releasing, waitMs, undefined);
+      await within(this.#releasing, waitMs);
     } catch {
       this.#setText("closing: the driver has not given the port back yet");
       this.#options.log("error", `the driver did not close the port within ${waitMs / 1000} s`);
@@ -349,7 +388,7 @@ export class PaneLink {
   /** Gives what to say while it is still lost. */
   async #reconnect(life: AbortController): Promise<string> {
     const wanted = this.#wanted;
-    if (!wanted || this.#releasing || this.#strays.size > 0) return this.#text;
+    if (!wanted || this.#releasing || this.#opens.size > 0) return this.#text;
     const match = await this.#options.ports.match(wanted);
     if (life !== this.#life) return this.#text;
     const device = describeWanted(wanted);
@@ -369,21 +408,3 @@ export class PaneLink {
     }
   }
 }
-
-const TIMED_OUT = Symbol("timed out");
-const CANCELED = Symbol("canceled");
-
-/** The promise, but no longer than this; rejects with TIMED_OUT, or with CANCELED when the signal is aborted. */
-const within = <T>(promise: Promise<T>, ms: number, signal: AbortSignal | undefined): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const cancel = () => finish(() => reject(CANCELED));
-    const timer = setTimeout(() => finish(() => reject(TIMED_OUT)), ms);
-    const finish = (settle: () => void) => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", cancel);
-      settle();
-    };
-    if (signal?.aborted) return cancel();
-    signal?.addEventListener("abort", cancel, { once: true });
-    promise.then((value) => finish(() => resolve(value)), (error) => finish(() => reject(error)));
-  });

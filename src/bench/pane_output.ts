@@ -143,20 +143,18 @@ export class PaneOutput {
   ): Promise<number> {
     return await this.#sender.alone(control.signal, async () => {
       const open = this.#needOpen();
-      try {
-        return await this.#sender.send(open, source, total, {
-          mode,
-          pacing,
-          signal: control.signal,
-          progress: (done, all) => {
-            control.progress?.(done, all);
-            this.#options.onChange();
-          },
-          onWritten: (bytes, t) => this.#options.log.sent(bytes, t, control.src, mode),
-        });
-      } finally {
-        this.#options.log.endSent();
-      }
+      return await this.#sender.send(open, source, total, {
+        mode,
+        baudRate: this.#options.settings.baudRate,
+        pacing,
+        signal: control.signal,
+        progress: (done, all) => {
+          control.progress?.(done, all);
+          this.#options.onChange();
+        },
+        onWritten: (bytes, t) => this.#options.log.sent(bytes, t, control.src, mode),
+        onEnd: () => this.#options.log.endSent(),
+      });
     });
   }
 

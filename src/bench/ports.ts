@@ -29,6 +29,10 @@ export interface PortChoice {
   real: string;
 }
 
+/** Windows does not tell `com3` from `COM3`. */
+const sameName = (a: string, b: string): boolean =>
+  a === b || (Deno.build.os === "windows" && a.toUpperCase() === b.toUpperCase());
+
 const keyOf = (info: PortInfo): string =>
   [info.path, info.vendorId, info.productId, info.serialNumber, info.location].join("\n");
 
@@ -93,8 +97,8 @@ export class Ports {
   /** The device behind a value now: a listed path, a configured one or a stable name; undefined when there is none. */
   async resolve(value: string): Promise<{ info: PortInfo; wanted: WantedPort } | undefined> {
     const ports = await this.list();
-    const info = ports.find((p) => p.path === value) ?? this.#behindStableName(value, ports);
-    return info && { info, wanted: wantedOf(info, value) };
+    const info = ports.find((p) => sameName(p.path, value)) ?? this.#behindStableName(value, ports);
+    return info && { info, wanted: wantedOf(info, this.isStableName(value) ? value : info.path) };
   }
 
   /** Looks for the wanted device among those that are there now. */

@@ -5,6 +5,8 @@ import { type Pacing, pieces } from "./pieces.ts";
 
 export interface SendOptions {
   mode: "text" | "hex";
+  /** Bits a second of the line: tells how much goes between two looks at a blocked write. */
+  baudRate: number;
   pacing: Pacing;
   /** Ends the sending within one line: bytes that went are told, the rest is not sent. */
   signal?: AbortSignal | undefined;
@@ -12,6 +14,8 @@ export interface SendOptions {
   progress?: ((done: number, total: number) => void) | undefined;
   /** These bytes went; `t` is when their write began. */
   onWritten(bytes: Uint8Array, t: number): void;
+  /** Nothing more of this goes now; called again when a driver that held bytes back was late with them. */
+  onEnd(): void;
 }
 
 export interface SenderOptions {
@@ -85,7 +89,7 @@ export class Sender {
     };
     try {
       await this.#waitForLeftover(open, options.signal);
-      const max = pieceSize(open.port.settings().baudRate);
+      const max = pieceSize(options.baudRate);
       for await (const bytes of source) {
         for (const piece of pieces(bytes, options.pacing, options.mode, max)) {
           const count = await this.#write(open, bytes.slice(piece.from, piece.to), options, sent, total);
@@ -101,6 +105,7 @@ export class Sender {
       return sent;
     } finally {
       this.#progress = undefined;
+      options.onEnd();
     }
   }
 
@@ -128,7 +133,7 @@ export class Sender {
     const late = writing.then(() => options.onWritten(bytes, t), (error) => {
       const went = error instanceof PortError ? error.bytesWritten : 0;
       if (went > 0) options.onWritten(bytes.subarray(0, went), t);
-    });
+    }).then(() => options.onEnd());
     this.#leftover = { port: open.port, done: late };
     if (ended.how === "aborted") throw this.#canceled(open, sent, total, bytes.length);
     throw failed(

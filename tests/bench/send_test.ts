@@ -195,6 +195,7 @@ Deno.test("a reconnect works while a write was blocked at the loss [SO10]", asyn
   await rig.device.unplug();
   const error = await sending;
   assert.ok(Number(error.data?.["bytesWritten"]) > 4096);
+  await until(() => rig.bench.panes.need().link.status === "lost", "lost");
   await rig.device.replug();
   await until(() => rig.bench.panes.need().link.status === "open", "open again");
   rig.device.forget();
