@@ -13,9 +13,8 @@ export type Format = "json" | "text";
 
 /** Kept for counters, header, summary and the way to go on. */
 const RESERVE_TOKENS = 1200;
-/** What the time, tag and line end of a row cost, and a new base line now and then. */
-const ROW_TOKENS = 8;
-const BASE_TOKENS = 16;
+/** What a line with a new base time costs. */
+const BASE_TOKENS = 24;
 /** Of a line that would fill an answer by itself this much is shown. */
 const SHOWN_OF_HUGE = 2000;
 
@@ -144,16 +143,18 @@ export class Collector<Item extends { text: string }> {
   #takeRow({ record, partial }: Entry): boolean {
     const wallMs = wallOf(this.#hub, record.t);
     const gap = this.#lastWall === undefined ? 0 : Math.abs(wallMs - this.#lastWall);
+    const tag = tagOf(record.flags);
+    const costOf = (text: string) => tokenWeight(`[+9999] ${tag} ${text}\n`);
     let text = rowText(record, partial);
-    let cost = tokenWeight(text) + ROW_TOKENS + BASE_TOKENS * Math.min(1, gap / 5000);
+    let cost = costOf(text) + BASE_TOKENS * Math.min(1, gap / 5000);
     if (cost > this.#left && this.count === 0) {
       text = shorten(text, record);
-      cost = tokenWeight(text) + ROW_TOKENS;
+      cost = costOf(text);
     }
     if (cost > this.#left) return false;
     this.#left -= cost;
     this.#lastWall = wallMs;
-    this.rows.push({ wallMs, tag: tagOf(record.flags), text });
+    this.rows.push({ wallMs, tag, text });
     return true;
   }
 }
