@@ -4,6 +4,7 @@ import type { LineAtOpen, LineSettings } from "../drivers/serial/port.ts";
 import { type PaneConfig, paneConfig } from "../store/config.ts";
 import type { WantedPort } from "./port_match.ts";
 
+export type { DataBits, StopBits } from "../drivers/serial/port.ts";
 export type Applied = z.infer<typeof appliedEntry>;
 export type ViewMode = z.infer<typeof viewMode>;
 export type LineEnding = "crlf" | "lf" | "cr" | "none";

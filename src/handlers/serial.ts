@@ -2,12 +2,11 @@ import { LIMITS } from "../../tools/limits.ts";
 import type { Bench } from "../bench/bench.ts";
 import { outputPage } from "../bench/log_pages.ts";
 import type { Pane } from "../bench/pane.ts";
-import type { Applied } from "../bench/pane_settings.ts";
+import type { Applied, DataBits, StopBits } from "../bench/pane_settings.ts";
 import { type BenchError, failed } from "../core/errors.ts";
 import { parseHex } from "../core/hex_input.ts";
 import { FLAG } from "../core/line.ts";
 import { renderText } from "../core/text.ts";
-import type { DataBits, StopBits } from "../drivers/serial/port.ts";
 import type { HandlersOf } from "./types.ts";
 
 export type SerialTool =

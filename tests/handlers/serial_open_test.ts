@@ -143,6 +143,30 @@ Deno.test("a close overtakes an open that hangs", async () => {
   await until(() => device.record.some((c) => c.call === "close"), "the late port closed");
 });
 
+Deno.test("an open right after a loss, or beside a try to reconnect, is never refused because of ourselves", async () => {
+  const driver = new MemoryDriver();
+  const device = driver.plug({ path: "mem1" });
+  await using rig = await memoryRig({ driver });
+  const pane = rig.bench.panes.need();
+  for (let round = 0; round < 20; round++) {
+    const slow = Promise.withResolvers<void>();
+    await rig.call("serial_open", { port: "mem1" });
+    device.faults.closeWaits = slow.promise;
+    device.unplug();
+    await until(() => pane.link.status === "lost", "lost");
+    device.replug();
+    device.faults.openWaits = new Promise((done) => setTimeout(done, round));
+    const opening = rig.call("serial_open");
+    slow.resolve();
+    await opening;
+    assert.equal(pane.link.status, "open");
+    assert.ok(device.port?.isOpen);
+    device.faults.closeWaits = device.faults.openWaits = undefined;
+    await rig.call("serial_close");
+    assert.equal(device.port, undefined, "no port is left open");
+  }
+});
+
 Deno.test("opening an open pane again is no reopen, and a note says so [C167]", async () => {
   const driver = new MemoryDriver();
   const device = driver.plug({ path: "mem1" });

@@ -130,7 +130,7 @@ Deno.test("two agents send 10 kB at once: neither is cut by the other [C179]", a
   assert.deepEqual(rig.device.text.split("\n").sort(), ["", texts[0], texts[0], texts[1], texts[1]]);
 });
 
-Deno.test("what an agent sends and what a person sends are marked in the log [C180]", async () => {
+Deno.test("what an agent sends and what a person sends are marked in the log [C180] [C375]", async () => {
   await using rig = await openRig();
   await rig.call("serial_send", { data: "by an agent" });
   await rig.call("serial_send", { data: "by a person" }, { src: "ui" });
@@ -143,6 +143,10 @@ Deno.test("what an agent sends and what a person sends are marked in the log [C1
     ["rx", "none", "by the device"],
   ]);
   assert.equal((await rig.call("serial_get_output", { direction: "tx" })).output.count, 2);
+  const src = async (channel: string) =>
+    (await rig.call("log_tail", { channel })).output.lines?.map((l) => `${l.dir} ${l.src}`);
+  assert.deepEqual(await src("serial:main:tx"), ["tx ai", "tx ui"]);
+  assert.deepEqual(await src("serial:main:rx"), ["rx none"]);
 });
 
 const sizes = async (rig: BenchRig, pane: string) => {

@@ -135,7 +135,7 @@ Deno.test("choosing another port while open changes nothing that is open", async
   assert.deepEqual([output.isConnected, output.portName, output.port], [true, a, b]);
 });
 
-Deno.test("the list of ports names each and opens none", async () => {
+Deno.test("the list of ports names each with three names and no more, and opens none [C308] [C131]", async () => {
   const driver = new MemoryDriver();
   await using rig = await memoryRig({ driver });
   const empty = await rig.call("serial_list_ports");
