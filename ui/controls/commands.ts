@@ -9,6 +9,8 @@ import { all, describe, type Entry, failures, find, registryVersion, valueOf } f
 
 /** A command must answer within 5 s; what a control starts is waited for a little less. */
 const SETTLE_MS = 4000;
+/** State comes at most ten times a second. */
+const STATE_MS = 130;
 const TOUCHED_MS = 900;
 
 /** What came out of one try, before it is reported. */
@@ -99,16 +101,13 @@ function apply(entry: Entry, value: ControlValue): Outcome {
   }
 }
 
-/** Waits until what the control started is done and shown. */
-async function settle(path: string): Promise<void> {
-  const until = performance.now() + SETTLE_MS;
+/** Waits until what the control started is done, but not past `until`. */
+async function finished(path: string, until: number): Promise<void> {
   // A handler may start its work a tick later than the event.
   await sleep(0);
   for (let pending = find(path)?.pending; pending && performance.now() < until; pending = find(path)?.pending) {
     await Promise.race([pending, sleep(until - performance.now())]);
   }
-  // The state that the work changed comes with the next state message, then one paint.
-  await sleep(120);
 }
 
 const snapshot = (): Map<string, ControlValue | null> => new Map(all().map((e) => [e.spec.path, valueOf(e) ?? null]));
@@ -124,7 +123,8 @@ function effectsSince(before: Map<string, ControlValue | null>): Effect[] {
   return effects;
 }
 
-async function run(path: string, use: (entry: Entry) => Outcome): Promise<SetResult> {
+/** One use of a control; what it came to is read later by {@link report}. */
+async function use(path: string, until: number, how: (entry: Entry) => Outcome): Promise<SetResult> {
   const entry = find(path);
   if (!entry) {
     return {
@@ -135,43 +135,53 @@ async function run(path: string, use: (entry: Entry) => Outcome): Promise<SetRes
     };
   }
   const reason = entry.spec.personOnly ? "only a person may use this control" : entry.spec.disabledReason;
-  if (reason) {
-    highlight(entry.element);
-    return { path, ok: false, disabled: true, error: reason.slice(0, 1000) };
-  }
-  const from = valueOf(entry) ?? null;
   highlight(entry.element);
+  if (reason) return { path, ok: false, disabled: true, error: reason.slice(0, 1000) };
+  const from = valueOf(entry) ?? null;
   failures.delete(path);
-  const outcome = use(entry);
+  const outcome = how(entry);
   if (!outcome.ok) return { path, ...outcome, from };
-  await settle(path);
-  const now = find(path);
-  const to = now ? valueOf(now) ?? null : null;
-  const failure = failures.get(path);
-  if (failure !== undefined) return { path, ok: false, error: failure.slice(0, 1000), from, to };
-  return { path, ok: true, from, to };
+  await finished(path, until);
+  return { path, ok: true, from };
 }
 
-export async function set(items: readonly { path: string; value: ControlValue }[]): Promise<CommandResult<"set">> {
-  const before = snapshot();
-  const results: SetResult[] = [];
-  for (const item of items) results.push(await run(item.path, (entry) => apply(entry, item.value)));
-  const good = new Set(results.filter((r) => r.ok).map((r) => r.path));
-  return { results, effects: good.size === 0 ? [] : effectsSince(before) };
+/** Values as they are when all is done, and failures that were shown to the person. */
+function report(result: SetResult): SetResult {
+  if (!result.ok) return result;
+  const entry = find(result.path);
+  const to = entry ? valueOf(entry) ?? null : null;
+  const failure = failures.get(result.path);
+  return failure === undefined ? { ...result, to } : { ...result, ok: false, error: failure.slice(0, 1000), to };
 }
 
-export async function click(path: string): Promise<CommandResult<"click">> {
+async function together(
+  uses: readonly { path: string; how: (entry: Entry) => Outcome }[],
+): Promise<{ results: SetResult[]; effects: Effect[] }> {
   const before = snapshot();
-  const result = await run(path, (entry) => {
-    const { kind } = entry.spec;
-    if (kind !== "button" && kind !== "toggle" && kind !== "checkbox") {
-      return { ok: false, badValue: true, error: "not a button or a switch: use ui_set" };
-    }
-    entry.element.click();
-    return { ok: true };
-  });
-  return { results: [result], effects: result.ok ? effectsSince(before) : [] };
+  const until = performance.now() + SETTLE_MS;
+  const tried: SetResult[] = [];
+  for (const { path, how } of uses) tried.push(await use(path, until, how));
+  // The state that the work changed comes with the next state message, then one paint.
+  if (tried.some((r) => r.ok)) await sleep(STATE_MS);
+  const results = tried.map(report);
+  return { results, effects: results.some((r) => r.ok) ? effectsSince(before) : [] };
 }
+
+export const set = (items: readonly { path: string; value: ControlValue }[]): Promise<CommandResult<"set">> =>
+  together(items.map(({ path, value }) => ({ path, how: (entry: Entry) => apply(entry, value) })));
+
+export const click = (path: string): Promise<CommandResult<"click">> =>
+  together([{
+    path,
+    how: (entry) => {
+      const { kind } = entry.spec;
+      if (kind !== "button" && kind !== "toggle" && kind !== "checkbox") {
+        return { ok: false, badValue: true, error: "not a button or a switch: use ui_set" };
+      }
+      entry.element.click();
+      return { ok: true };
+    },
+  }]);
 
 /** Answers the commands of a connection; `show` brings a pane to the front and is false when there is none. */
 export function answerCommands(connection: Connection, show: (pane: string) => boolean): () => void {
