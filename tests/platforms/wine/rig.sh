@@ -78,6 +78,21 @@ wine_test() {
   wine "$RIG/deno/package/deno.exe" test -A --no-check --no-config --no-lock "app/$name.js" "$@"
 }
 
+# The whole program: the server under Wine, its client on Linux.
+server_check() {
+  local ready=$RIG/out/ready.json server status
+  (cd "$REPO" && deno bundle --quiet --platform deno -o "$RIG/app/main.js" main.ts) || return 1
+  rm -rf "$RIG/config"
+  timeout 120 bash -c '"$@"' serve wine "$RIG/deno/package/deno.exe" run -A --no-config --unstable-no-legacy-abort \
+    app/main.js serve --headless --no-open --ready-json --rate-limit 0 --config-dir "Z:$RIG/config" \
+    > "$ready" 2> "$RIG/out/serve.err" < /dev/null &
+  server=$!
+  (cd "$REPO" && timeout 100 deno run -A --no-check "$HERE/server_check.ts" "$ready")
+  status=$?
+  kill $server
+  return $status
+}
+
 setup() {
   mkdir -p "$RIG/deno" "$RIG/out" "$RIG/shim" "$RIG/app"
   [ -x "$ROOT/usr/lib/wine/wine64" ] ||
@@ -110,18 +125,18 @@ bundle() {
 
 check() {
   failed=0
-  local checks="serial_check list_check stream_check lines_check" name
+  local checks="serial_check list_check stream_check server_check lines_check" name
   [ $# -gt 0 ] && checks=$*
   rm -rf "$RIG/out" "$RIG/shim" && mkdir -p "$RIG/out" "$RIG/shim" "$RIG/app"
   # shellcheck disable=SC2086
-  bundle $checks
+  bundle $(echo "$checks" | sed 's/server_check//')
   device_start
   server_start
   step boot wine wineboot
   step version wine "$RIG/deno/package/deno.exe" --version
   for name in $checks; do
     [ "$name" = lines_check ] && export SHIM=$RIG/modem_shim.so
-    step "$name" wine_test "$name"
+    if [ "$name" = server_check ]; then step server_check server_check; else step "$name" wine_test "$name"; fi
   done
   unset SHIM
   server_stop
@@ -129,7 +144,8 @@ check() {
   exit $failed
 }
 
-export -f wine wine_test
+export REPO HERE
+export -f wine wine_test server_check
 case ${1:-} in
   setup) setup ;;
   check) shift; check "$@" ;;

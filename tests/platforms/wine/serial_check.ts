@@ -268,6 +268,17 @@ Deno.test("an unplugged device ends a waiting read as lost, and comes back under
   report("unplugged to lost, ms at most", Math.round(Math.max(...times)));
 });
 
+Deno.test("while the device is away its port is not found, though Windows still has the name", async () => {
+  const port = await open();
+  const reading = errorOf(port.read(new Uint8Array(8)));
+  await port.write(encode("!hangup 1000\n"));
+  assert.equal((await reading).kind, "lost");
+  await port.close();
+  assert.match(driver.fingerprint(), new RegExp(`${PORT}=`));
+  assert.equal((await errorOf(open())).kind, "not_found");
+  await (await openAgain()).close();
+});
+
 Deno.test("an unplugged device ends a blocked write as lost, with how many bytes went", async () => {
   const port = await open();
   await port.write(encode("!hold-hangup 400\n"));

@@ -69,11 +69,21 @@ class WindowsDriver implements SerialDriver {
     return readSerialComm(this.#win);
   }
 
-  /** ACCESS_DENIED for something that no serial driver has announced is about permission, not about another opener. */
+  /**
+   * What a failure means also depends on whether a serial driver has announced the port. Access denied to something
+   * that none has announced is about permission, not about another opener. And what one has announced is a port:
+   * when it does not answer like one, its device is away.
+   */
   #refine(error: unknown, key: string): unknown {
-    if (!(error instanceof PortError) || error.kind !== "in_use") return error;
+    if (!(error instanceof PortError)) return error;
     const announced = [...this.#serialComm().keys()].some((name) => name.toUpperCase() === key);
-    return announced ? error : new PortError("no_permission", `Cannot open ${key}: access denied`, { cause: error });
+    if (error.kind === "in_use" && !announced) {
+      return new PortError("no_permission", `Cannot open ${key}: access denied`, { cause: error });
+    }
+    if (error.kind === "not_a_port" && announced) {
+      return new PortError("not_found", `Cannot open ${key}: its device does not answer`, { cause: error });
+    }
+    return error;
   }
 }
 
