@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Bench } from "../bench/bench.ts";
 import { Gate } from "../gate/gate.ts";
 import { createHandlers } from "../handlers/mod.ts";
+import type { ControlTools } from "../handlers/page_bridge.ts";
 import { ServerState, type ServerStateOptions } from "../handlers/server_state.ts";
 import type { PageHub } from "../page/page_hub.ts";
 import { CALL_LOG_FILE, CallLog } from "../store/call_log.ts";
@@ -17,6 +18,8 @@ export interface AssembleOptions extends ServerStateOptions {
   configDir: string;
   /** Pages that may connect; absent: none ever. */
   page?: PageHub;
+  /** Without a page: only for tests. */
+  controlTools?: ControlTools;
   /** `--tools slim`: what clients see that name no profile. */
   toolProfile?: Profile;
   /** The page's routes, made when the parts that they need are there. */
@@ -61,12 +64,13 @@ export function assemble(options: AssembleOptions): Assembled {
     ...(options.gateNow && { now: options.gateNow }),
     ...(options.extra && { extraRows: options.extra.rows }),
   });
+  const controlTools = options.page?.controlTools ?? options.controlTools;
   const parts: Parts = { server, gate, callLog };
   const app = createApp({
     ...parts,
     sources: sourcesOf(bench),
     ...(options.toolProfile && { toolProfile: options.toolProfile }),
-    ...(options.page && { controlTools: options.page.controlTools }),
+    ...(controlTools && { controlTools }),
     ...(options.pageRoutes && { pageRoutes: options.pageRoutes(parts) }),
     ...(options.tuning && { tuning: options.tuning }),
   });

@@ -85,11 +85,11 @@ export class Engine {
   list(cursor: string | undefined, profile: Profile) {
     if (profile === "slim") return cursor === undefined ? { tools: this.#slim } : badCursor();
     const controls = this.#options.controlTools?.list() ?? [];
-    if (cursor === undefined) return { tools: this.#tools, ...(controls.length > 0 && { nextCursor: `${CURSOR}0` }) };
-    const at = cursor.startsWith(CURSOR) ? Number(cursor.slice(CURSOR.length)) : NaN;
-    if (!Number.isInteger(at) || at < 0 || at % LIMITS.toolsPage !== 0 || at >= controls.length) return badCursor();
+    if (cursor === undefined) return { tools: this.#tools, ...(controls.length > 0 && { nextCursor: "ctl:0" }) };
+    const at = Number(/^ctl:(\d{1,4})$/.exec(cursor)?.[1] ?? NaN);
+    if (Number.isNaN(at) || at % LIMITS.toolsPage !== 0 || at >= controls.length) return badCursor();
     const end = at + LIMITS.toolsPage;
-    return { tools: controls.slice(at, end), ...(end < controls.length && { nextCursor: `${CURSOR}${end}` }) };
+    return { tools: controls.slice(at, end), ...(end < controls.length && { nextCursor: `ctl:${end}` }) };
   }
 
   #addResources(server: Server, caller: Caller, subscriptions: Set<string>): void {
@@ -165,7 +165,6 @@ const CAPABILITIES = {
 const RESOURCE_LINES = 200;
 /** More than the hub may have channels. */
 const MAX_SUBSCRIPTIONS = 128;
-const CURSOR = "ctl:";
 const badCursor = (): never => {
   throw invalid("Unknown cursor. Call tools/list without one: the first page holds all built-in tools.");
 };

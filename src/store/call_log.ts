@@ -173,7 +173,7 @@ export class CallLog {
       ts: new Date(call.at).toISOString(),
       // Part of it tells sessions apart; the whole would let a reader take a session over.
       session: call.session.slice(0, 8),
-      tool: call.tool.slice(0, 64),
+      tool: mask(call.tool).slice(0, 64),
       args: settings.includeArgs ? shorten(call.args ?? {}) : null,
       ok: call.ok,
       error: call.error === undefined ? null : mask(call.error).slice(0, 500),

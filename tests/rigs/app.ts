@@ -18,7 +18,8 @@ export const TOKEN = "test-token-0123456789abcdefghijklmnopqrstuv";
 
 export interface AppRigOptions {
   host?: string;
-  rateLimitPerMin?: number;
+  /** Default 0, no limit; undefined: what the settings say. */
+  rateLimitPerMin?: number | undefined;
   /** More for `assemble`. */
   parts?: Partial<AssembleOptions>;
   driver?: SerialDriver;
@@ -51,6 +52,7 @@ export async function startApp(options: AppRigOptions = {}): Promise<AppRig> {
     mcpConfigSchema,
     mcpConfigSchema.parse({ token: TOKEN, ...options.config }),
   );
+  const rateLimitPerMin = "rateLimitPerMin" in options ? options.rateLimitPerMin : 0;
   const tools = new TestTools();
   const hub = new LogHub({});
   const bench = new Bench({ hub, driver: options.driver ?? new MemoryDriver() });
@@ -59,7 +61,7 @@ export async function startApp(options: AppRigOptions = {}): Promise<AppRig> {
     settings,
     configDir: folder,
     version: "0.0.0-test",
-    rateLimitPerMin: options.rateLimitPerMin ?? 0,
+    ...(rateLimitPerMin !== undefined && { rateLimitPerMin }),
     extra: { rows: TEST_ROWS, handlers: tools.handlers },
     ...(options.gateNow && { gateNow: options.gateNow }),
     ...(options.tuning && { tuning: options.tuning }),
