@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { connect } from "../rigs/mcp_client.ts";
+import { failing, logText, pageTest, pane, quiet, until } from "./rig.ts";
+import { openPty } from "../rigs/pty.ts";
+
+pageTest(
+  "a person's walk: choose the simulated modem, start, banner, AT, OK, hex, search, save, stop; and an agent's beside it",
+  { args: ["--demo"] },
+  async (at) => {
+    const { page } = at;
+    // The demo opens pane main: the walk starts from a closed one.
+    await at.control("serial.conn.start").click();
+    await until("closed", async () => await at.control("serial.conn.start").innerText() === "Start");
+    const port = at.control("serial.conn.portSelect");
+    const modem = await port.locator("option", { hasText: "modem" }).first().getAttribute("value");
+    assert.ok(modem);
+    await port.selectOption(modem);
+    await at.control("serial.conn.start").click();
+    await until("open", async () => await at.control("serial.conn.start").innerText() === "Stop");
+    await until("the banner", async () => (await logText(at)).includes("READY"));
+
+    await at.control("serial.send.data").fill("AT");
+    assert.match(await pane(at).locator(".preview").innerText(), /4 bytes with CRLF\s*41 54 0D 0A/);
+    await page.keyboard.press("Enter");
+    await until("OK", async () => /\bOK\b/.test(await logText(at)));
+    assert.equal(await at.control("serial.send.data").inputValue(), "");
+
+    // The agent's walk, on the same live session.
+    const agent = await connect(at.server.origin, at.server.token);
+    const sent = await agent.ok("serial_send", { data: "ATI", lineEnding: "crlf", mode: "text" });
+    assert.equal(sent["bytes"], 5);
+    await until("the agent's line on the page", async () => (await logText(at)).includes("ATI"));
+    const log = await agent.ok("log_tail", { channel: "serial:main:tx", lines: 50 });
+    const lines = log["lines"] as { text: string; src: string; seq: number }[];
+    assert.deepEqual(lines.map((l) => [l.text, l.src]), [["AT", "ui"], ["ATI", "ai"]]);
+    await until("who sent it is shown", async () => /you/.test(await logText(at)) && /agent/.test(await logText(at)));
+    await at.control("global.side.agents").click();
+    const calls = page.locator(".calls");
+    await until("the call in the live list", async () => (await calls.innerText()).includes("serial_send"));
+
+    // Hex view.
+    await at.control("serial.view.mode").selectOption("hex");
+    await at.control("serial.send.data").fill("AT");
+    await page.keyboard.press("Enter");
+    await until("bytes in hex", async () => /41 54 0D/.test(await logText(at)));
+    await at.control("serial.view.mode").selectOption("text");
+
+    // Search over all logs.
+    await at.control("global.side.logs").click();
+    await at.control("global.logs.pattern").fill("READY");
+    await page.keyboard.press("Enter");
+    await until("hits", async () => /READY/.test(await page.locator(".hits").innerText()));
+
+    // Save: a download with what was shown.
+    const [download] = await Promise.all([page.waitForEvent("download"), at.control("serial.view.save").click()]);
+    const saved = await Deno.readTextFile(await download.path());
+    assert.match(download.suggestedFilename(), /main/);
+    for (const wanted of ["READY", "[tx] AT", "OK"]) {
+      assert.ok(saved.includes(wanted), `${wanted} in the saved session`);
+    }
+
+    await at.control("serial.conn.start").click();
+    await until("stopped", async () => await at.control("serial.conn.start").innerText() === "Start");
+    assert.equal((await failing(agent, "serial_send", { data: "AT" })).code, -32006);
+    await agent.delete();
+    quiet(at);
+  },
+);
+
+pageTest("the same walk by keyboard alone", { args: ["--demo"] }, async (at) => {
+  const { page } = at;
+  await page.keyboard.press("Alt+S");
+  await until("closed", async () => await at.control("serial.conn.start").innerText() === "Start");
+  await page.keyboard.press("Alt+S");
+  await until("open", async () => await at.control("serial.conn.start").innerText() === "Stop");
+  await page.keyboard.press("Alt+K");
+  await page.keyboard.type("AT+CSQ");
+  await page.keyboard.press("Enter");
+  await until("answer", async () => /CSQ: /.test(await logText(at)));
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await at.control("serial.send.data").inputValue(), "AT+CSQ");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await at.control("serial.send.data").inputValue(), "");
+  await page.keyboard.press("Alt+I");
+  await until(
+    "timestamps off",
+    async () => await at.control("serial.view.timestamps").getAttribute("aria-pressed") === "false",
+  );
+  await page.keyboard.press("F1");
+  await page.locator("dialog[open]").waitFor();
+  assert.ok(await page.locator("dialog[open] kbd").count() > 20);
+  await page.keyboard.press("Escape");
+  await page.locator("dialog[open]").waitFor({ state: "detached" });
+  await page.keyboard.press("Alt+X");
+  await page.locator("#pane-extra-1").waitFor();
+  await page.keyboard.press("Alt+2");
+  await until(
+    "the second pane is current",
+    async () => await page.locator("#pane-extra-1[data-current]").count() === 1,
+  );
+  await page.keyboard.press("Alt+W");
+  await page.locator("#pane-extra-1").waitFor({ state: "detached" });
+  quiet(at);
+});
+
+pageTest(
+  "the first-run tour has five steps, can be skipped, and does not come again",
+  { args: ["--demo"], tour: true },
+  async (at) => {
+    const { page } = at;
+    const tour = page.locator(".tour");
+    await tour.waitFor();
+    for (let i = 1; i <= 5; i++) {
+      assert.match(await tour.innerText(), new RegExp(`${i} of 5`));
+      if (i < 5) await at.control("dialog.tour.next").click();
+    }
+    await at.control("dialog.tour.back").click();
+    await at.control("dialog.tour.skip").click();
+    await tour.waitFor({ state: "detached" });
+    // Kept by the server: another browser does not show it either.
+    await until(
+      "saved",
+      async () => (await Deno.readTextFile(`${at.server.configDir}/config.json`).catch(() => "")).includes("tourDone"),
+    );
+    await page.evaluate(() => localStorage.clear());
+    await page.reload();
+    await page.locator("section.pane").first().waitFor();
+    assert.equal(await page.locator(".tour").count(), 0);
+  },
+);
+
+pageTest("the server goes and comes back: the page says so, keeps what it shows, and reconnects by itself", {
+  args: ["--demo"],
+}, async (at) => {
+  const { page } = at;
+  await until("the banner", async () => (await logText(at)).includes("READY"));
+  const port = new URL(at.server.origin).port;
+  at.server.signal("SIGKILL");
+  await at.server.ended();
+  await page.locator(".banner[role=alert]").waitFor();
+  assert.match(await page.locator(".banner[role=alert]").innerText(), /server is gone/);
+  assert.ok((await logText(at)).includes("READY"), "what was shown stays");
+  assert.match(await pane(at).locator(".status").innerText(), /Last known/);
+  assert.equal(await at.control("serial.conn.start").getAttribute("aria-disabled"), "true");
+  const { startServer } = await import("../rigs/server.ts");
+  await using again = await startServer({ args: ["--demo", "--port", port], configDir: at.server.configDir });
+  assert.equal(new URL(again.origin).port, port);
+  await page.locator(".banner[role=alert]").waitFor({ state: "detached" });
+  await until("usable again", async () => await at.control("serial.conn.start").getAttribute("aria-disabled") === null);
+});
+
+const dut = openPty();
+pageTest("an unplugged device: its pane says which one it waits for and what is kept, and can stop waiting", {
+  args: ["--port-path", `Bench DUT=${dut.path}`],
+}, async (at) => {
+  try {
+    await at.control("serial.conn.portSelect").selectOption(dut.path);
+    await at.control("serial.conn.start").click();
+    await until("open", async () => await at.control("serial.conn.start").innerText() === "Stop");
+    await dut.write(new TextEncoder().encode("hello\n"));
+    await until("a line", async () => (await logText(at)).includes("hello"));
+  } finally {
+    await dut.close();
+  }
+  const notice = pane(at).locator(".notice");
+  await notice.waitFor();
+  assert.match(await notice.innerText(), /Waiting for Bench DUT/);
+  assert.match(await notice.innerText(), /1 line is kept/);
+  assert.ok((await logText(at)).includes("hello"));
+  assert.match(await at.page.locator(".rail").innerText(), /waiting/);
+  await at.control("serial.notice.stopWaiting").click();
+  await notice.waitFor({ state: "detached" });
+  assert.match(await pane(at).locator(".status").innerText(), /Closed/);
+});
