@@ -10,7 +10,7 @@ import {
 import { openFailure } from "./open_errors.ts";
 import { frameText, mismatch } from "./pane_settings.ts";
 import { realPathOf } from "./port_globs.ts";
-import { describeWanted, type WantedPort } from "./port_match.ts";
+import { describeWanted, nameOf, type WantedPort } from "./port_match.ts";
 import type { Ports } from "./ports.ts";
 import { CANCELED, TIMED_OUT, within } from "./within.ts";
 
@@ -263,7 +263,7 @@ export class PaneLink {
     this.#mismatch = mismatch(asked, settingsOf(port) ?? asked);
     this.#text = this.#openText();
     this.#options.onOpened(info, again);
-    this.#options.log("info", `${again ? "open again" : "open"}: ${info.friendlyName}, ${this.#openText()}`);
+    this.#options.log("info", `${again ? "open again" : "open"}: ${nameOf(info)} at ${frameText(asked)}`);
     if (this.#mismatch) this.#options.log("warn", `${info.path}: ${this.#mismatch}`);
     this.#options.onStatus();
     void this.#read(port, life);

@@ -58,6 +58,10 @@ export const wantedOf = (info: PortInfo, value: string = info.path): WantedPort 
   ...(info.interfaceNumber !== undefined && { interfaceNumber: info.interfaceNumber }),
 });
 
+/** For people: what it is and where, said once. */
+export const nameOf = ({ friendlyName, path }: PortInfo): string =>
+  friendlyName.includes(path) ? friendlyName : `${friendlyName} (${path})`;
+
 /** For people: which device is waited for. */
 export const describeWanted = (wanted: WantedPort): string => {
   if (wanted.kind !== "usb") return wanted.path;

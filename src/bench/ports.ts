@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { PortInfo, SerialDriver } from "../drivers/serial/port.ts";
 import { expandGlob, type ExtraPort, isGlob, realPathOf } from "./port_globs.ts";
-import { findPort, type Match, wantedOf, type WantedPort } from "./port_match.ts";
+import { findPort, type Match, nameOf, wantedOf, type WantedPort } from "./port_match.ts";
 import { Signal } from "./signal.ts";
 
 export interface PortsOptions {
@@ -176,8 +176,8 @@ export class Ports {
       const now = new Set(ports.map(keyOf));
       const added = ports.filter((p) => !old.has(keyOf(p)));
       const removed = before.filter((p) => !now.has(keyOf(p)));
-      for (const info of removed) this.#log("info", `unplugged: ${info.friendlyName} at ${info.path}`);
-      for (const info of added) this.#log("info", `plugged in: ${info.friendlyName} at ${info.path}`);
+      for (const info of removed) this.#log("info", `unplugged: ${nameOf(info)}`);
+      for (const info of added) this.#log("info", `plugged in: ${nameOf(info)}`);
       // Also when the set is the same: a link that leads to a new device is a change for who waits for it.
       this.#changed.emit({ added, removed, ports });
     } finally {

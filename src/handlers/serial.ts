@@ -3,6 +3,7 @@ import type { Bench } from "../bench/bench.ts";
 import { outputPage } from "../bench/log_pages.ts";
 import type { Pane } from "../bench/pane.ts";
 import type { Applied, DataBits, StopBits } from "../bench/pane_settings.ts";
+import { nameOf } from "../bench/port_match.ts";
 import { type BenchError, failed } from "../core/errors.ts";
 import { parseHex } from "../core/hex_input.ts";
 import { FLAG } from "../core/line.ts";
@@ -38,14 +39,15 @@ export const serialHandlers = (bench: Bench): HandlersOf<SerialTool> => {
 
   return {
     serial_list_ports: async () => {
-      const list = (await ports.list()).map((p) => ({
+      const found = await ports.list();
+      const list = found.map((p) => ({
         portName: p.path,
         friendlyName: p.friendlyName,
         productName: p.product,
       }));
       const text = list.length === 0
         ? "No serial port. Plug an adapter in, or see serial_get_state for configured ones."
-        : items(`${list.length} ${list.length === 1 ? "port" : "ports"}:`, list.map((p) => named(p)));
+        : items(`${list.length} ${list.length === 1 ? "port" : "ports"}:`, found.map(nameOf));
       return { output: { count: list.length, ports: list }, text };
     },
 
@@ -200,9 +202,6 @@ const items = (head: string, list: readonly string[]): string => {
   }
   return `${text}.`;
 };
-
-const named = (port: { portName: string; friendlyName: string }): string =>
-  port.friendlyName.includes(port.portName) ? port.friendlyName : `${port.portName} (${port.friendlyName})`;
 
 const told = (pane: Pane, applied: readonly Applied[]): string => {
   const each = applied.map(({ name, ok, from, to, skipped, error }) =>
