@@ -209,6 +209,8 @@ async function readEnd(path: string, max: number): Promise<{ text: string; whole
     }
     const text = new TextDecoder().decode(bytes.subarray(0, n));
     return from === 0 ? { text, whole: true } : { text: text.slice(text.indexOf("\n") + 1), whole: false };
+  } catch {
+    return { text: "", whole: true }; // not a file: writing to it will tell
   } finally {
     file.close();
   }
