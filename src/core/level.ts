@@ -4,26 +4,25 @@ import { FLAG } from "./line.ts";
 const LOOK_BYTES = 80;
 const ESC = 0x1b;
 
-const WORDS: ReadonlyMap<string, number> = new Map([
-  ...[
-    "ERROR",
-    "ERR",
-    "FATAL",
-    "PANIC",
-    "CRITICAL",
-    "CRIT",
-    "EMERG",
-    "ALERT",
-    "ASSERT",
-    "EXCEPTION",
-    "FAULT",
-    "HARDFAULT",
-  ]
-    .map((w): [string, number] => [w, FLAG.levelError]),
-  ...["WARN", "WARNING", "WRN"].map((w): [string, number] => [w, FLAG.levelWarn]),
-  ...["DEBUG", "DBG", "TRACE", "VERBOSE"].map((w): [string, number] => [w, FLAG.levelDebug]),
-  ...["INFO", "INF", "NOTICE"].map((w): [string, number] => [w, FLAG.levelInfo]),
-]);
+const WORDS: Readonly<Record<string, number>> = {
+  "ERROR ERR FATAL PANIC CRITICAL CRIT EMERG ALERT ASSERT EXCEPTION FAULT HARDFAULT": FLAG.levelError,
+  "WARN WARNING WRN": FLAG.levelWarn,
+  "DEBUG DBG TRACE VERBOSE": FLAG.levelDebug,
+  "INFO INF NOTICE": FLAG.levelInfo,
+};
+interface LevelWord {
+  readonly bytes: Uint8Array;
+  readonly level: number;
+  readonly panic: boolean;
+}
+/** By first letter and length (letter × 16 + length), so that nearly every other word costs one look. */
+const BY_SHAPE: (LevelWord[] | undefined)[] = new Array(128 * 16).fill(undefined);
+for (const [words, level] of Object.entries(WORDS)) {
+  for (const word of words.split(" ")) {
+    const bytes = new TextEncoder().encode(word);
+    (BY_SHAPE[(bytes[0] ?? 0) * 16 + bytes.length] ??= []).push({ bytes, level, panic: word === "PANIC" });
+  }
+}
 const LONGEST = 9;
 const LETTERS: Readonly<Record<string, number>> = {
   E: FLAG.levelError,
@@ -42,8 +41,10 @@ for (let b = 0; b < 256; b++) {
   else if (/[0-9_]/.test(char)) KIND[b] = 2;
   else if (b >= 0x80) KIND[b] = 2;
 }
-for (const word of WORDS.keys()) {
-  for (const char of [word.charAt(0), word.charAt(0).toLowerCase()]) KIND[char.charCodeAt(0)] = 1 | 2 | 4;
+for (const words of Object.keys(WORDS)) {
+  for (const char of words.match(/\b[A-Z]/g) ?? []) {
+    for (const start of [char, char.toLowerCase()]) KIND[start.charCodeAt(0)] = 1 | 2 | 4;
+  }
 }
 
 const isUpper = (b: number): boolean => b >= 0x41 && b <= 0x5a;
@@ -103,21 +104,25 @@ export function detectLevel(bytes: Uint8Array, from: number, to: number): number
 }
 
 function wordLevel(bytes: Uint8Array, from: number, to: number, end: number, leading: boolean): number | undefined {
-  let word = "";
-  let capitals = true;
-  for (let i = from; i < to; i++) {
-    const b = bytes[i] ?? 0;
-    if (!isUpper(b)) capitals = false;
-    word += String.fromCharCode(b & ~0x20);
+  const same = BY_SHAPE[((bytes[from] ?? 0) & 0xdf) * 16 + to - from];
+  if (!same) return undefined;
+  for (const { bytes: word, level, panic } of same) {
+    let capitals = true;
+    let i = 0;
+    for (; i < word.length; i++) {
+      const b = bytes[from + i] ?? 0;
+      if ((b & 0xdf) !== word[i]) break;
+      if (!isUpper(b)) capitals = false;
+    }
+    if (i < word.length) continue;
+    if (capitals) return level;
+    const after = to < end ? bytes[to] : undefined;
+    const before = bytes[from - 1];
+    const bracketed = (before === 0x5b && after === 0x5d) || (before === 0x3c && after === 0x3e) ||
+      (before === 0x28 && after === 0x29);
+    if (leading || bracketed || after === 0x3a) return level;
+    // `Kernel panic - not syncing`.
+    if (panic && after === 0x20 && bytes[to + 1] === 0x2d) return level;
   }
-  const level = WORDS.get(word);
-  if (level === undefined) return undefined;
-  if (capitals) return level;
-  const after = to < end ? bytes[to] : undefined;
-  const before = bytes[from - 1];
-  const bracketed = (before === 0x5b && after === 0x5d) || (before === 0x3c && after === 0x3e) ||
-    (before === 0x28 && after === 0x29);
-  if (leading || bracketed || after === 0x3a) return level;
-  // `Kernel panic - not syncing`.
-  return word === "PANIC" && after === 0x20 && bytes[to + 1] === 0x2d ? level : undefined;
+  return undefined;
 }

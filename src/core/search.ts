@@ -96,6 +96,10 @@ export class LiteralFinder {
     const skip = this.#skip;
     const last = needle.length - 1;
     const end = needle[last];
+    if (last === 0) {
+      for (let i = from; i < to; i++) if (fold[bytes[i] ?? 0] === end) return i + 1;
+      return -1;
+    }
     for (let i = from + last; i < to;) {
       const b = fold[bytes[i] ?? 0] ?? 0;
       if (b === end) {

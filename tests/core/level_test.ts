@@ -58,6 +58,7 @@ const forms = {
     "$GPGGA,123519,4807.038,N",
     `${"x ".repeat(60)}ERROR far away`,
     "错误",
+    "EÒÒ: x",
   ],
 } as const;
 
