@@ -116,8 +116,8 @@ export function actionsOf(services: ActionServices): Actions {
       tell("a new token is in force; clients with the old one must be set up again");
       return services.connectInfo();
     },
-    "server.setAskPerson": ({ on }) => {
-      person.askFirst = on;
+    "server.setAskPerson": async ({ on }) => {
+      await kept(switches.setAskPerson(on));
       tell(`dangerous calls ${on ? "wait for a yes on the page" : "need no yes on the page"}`);
       return done;
     },

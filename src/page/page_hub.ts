@@ -89,6 +89,7 @@ export class PageHub {
     this.person = new Person({
       pages,
       now,
+      askFirst: () => this.#parts?.switches.askPerson ?? false,
       onChange: touch("asks"),
       ...(timing?.askMs !== undefined && { askMs: timing.askMs }),
     });
@@ -268,7 +269,7 @@ export class PageHub {
     const { server, switches } = this.#need();
     return serverView(server, {
       paused: this.person.paused,
-      askPerson: this.person.askFirst,
+      askPerson: switches.askPerson,
       controlTools: switches.controlTools.on,
       calledMsAgo: this.#options.bench.hub.now() - this.#lastAgentCall,
     });

@@ -15,6 +15,8 @@ interface Ask {
 export interface PersonOptions {
   /** Pages connected: with none there is nobody to ask. */
   pages: () => number;
+  /** A dangerous call waits for a yes on the page. */
+  askFirst: () => boolean;
   /** ms, monotonic. */
   now: () => number;
   onChange: () => void;
@@ -30,7 +32,6 @@ export class Person {
   readonly #asks = new Map<number, Ask>();
   #lastAsk = 0;
   #paused = false;
-  #askFirst = false;
 
   constructor(options: PersonOptions) {
     this.#options = options;
@@ -41,15 +42,6 @@ export class Person {
   }
   set paused(on: boolean) {
     this.#paused = on;
-    this.#options.onChange();
-  }
-
-  /** A dangerous call waits for a yes on the page. */
-  get askFirst(): boolean {
-    return this.#askFirst;
-  }
-  set askFirst(on: boolean) {
-    this.#askFirst = on;
     this.#options.onChange();
   }
 
@@ -74,7 +66,7 @@ export class Person {
         "Wait, or ask the person to go on; mcp_status still answers.",
       );
     }
-    if (!row.danger || !this.#askFirst) return;
+    if (!row.danger || !this.#options.askFirst()) return;
     if (this.#options.pages() === 0) {
       throw failed(
         "no_page",

@@ -24,6 +24,15 @@ export class Switches {
     return { on: autoControlTools, namespaces };
   }
 
+  /** A dangerous call waits for a yes on the page. */
+  get askPerson(): boolean {
+    return this.server.settings.value.expose.askPerson;
+  }
+
+  async setAskPerson(on: boolean): Promise<void> {
+    await this.server.settings.update((now) => ({ ...now, expose: { ...now.expose, askPerson: on } }));
+  }
+
   async setControlTools(on: boolean, namespaces: readonly string[] | undefined): Promise<void> {
     await this.server.settings.update((now) => {
       const panels = namespaces === undefined ? now.expose.namespaces : [...namespaces];

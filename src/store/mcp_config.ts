@@ -36,6 +36,8 @@ const expose = z.strictObject({
   readOnly: z.boolean().default(false),
   autoControlTools: z.boolean().default(false),
   namespaces: z.array(z.string()).default([]),
+  /** A dangerous call waits for a person's yes on the page. Only the person on the page, or this file, sets it. */
+  askPerson: z.boolean().default(false),
 });
 
 /** Settings of the MCP server, `mcp.json`: apart from the user's settings, and the only file that holds the token. */

@@ -30,6 +30,11 @@ const NAMES = [
   "app_info",
   "mcp_status",
   "mcp_limits",
+  "mcp_danger",
+  "mcp_calls",
+  "mcp_stats",
+  "mcp_config_get",
+  "mcp_config_set",
 ];
 
 Deno.test("the set of tool names is the contract's", () => {

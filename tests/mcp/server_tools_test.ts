@@ -328,7 +328,7 @@ Deno.test("mcp_config_get shows the settings and only a masked token [C319]", as
     maxFileMiB: 8,
     rotateKeep: 3,
   });
-  assert.deepEqual(config["expose"], { autoControlTools: false, namespaces: [], readOnly: false });
+  assert.deepEqual(config["expose"], { autoControlTools: false, namespaces: [], readOnly: false, askPerson: false });
   assert.ok(!JSON.stringify(config).includes(TOKEN));
 });
 

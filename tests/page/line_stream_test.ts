@@ -160,6 +160,17 @@ Deno.test("paging back gives what is held, from where it is held, in bounded ans
   assert.equal(r.lines.fetch(10, "nope", 1, 1), false);
 });
 
+Deno.test("a page that asks for what is gone begins at the oldest line held, and nothing is told as lost", () => {
+  using r = rig({ capOf: () => 4096 });
+  for (let i = 1; i <= 1000; i++) r.push(`n${i}\n`);
+  const ring = r.hub.find(RX)?.ring;
+  assert.ok(ring);
+  r.lines.want(RX, 1);
+  r.lines.tick();
+  assert.deepEqual(r.out.messages, [{ type: "following", channel: RX, channelId: 1, fromSeq: ring.firstSeq }]);
+  assert.equal(r.out.texts.length, ring.lines);
+});
+
 Deno.test("unwanted is no longer sent", () => {
   using r = rig();
   r.lines.want(RX, "tail");

@@ -62,6 +62,7 @@ Deno.test("when the person wants to be asked, a dangerous call waits for a yes o
   assert.equal(await reasonOf(agent, "test_danger", {}), "confirm_required");
   await agent.ok("test_danger", { confirm: true });
   await page.act("server.setAskPerson", { on: true });
+  assert.equal(rig.settings.value.expose.askPerson, true, "it is kept");
   assert.equal(await reasonOf(agent, "test_danger", {}), "confirm_required", "confirm stays as it is");
   const call = agent.ok("test_danger", { confirm: true });
   await until(() => (page.state.asks ?? []).length > 0, "the page is asked");

@@ -160,6 +160,17 @@ Deno.test("ui_set changes the control and tells from, to and effects; to is the 
   assert.equal(s.page.controls.get("serial.conn.baud")?.control.value, 9600);
 });
 
+Deno.test("what ui_set changed is in the record of calls [C315]", async () => {
+  await using s = await setup();
+  await s.agent.ok("ui_set", { path: "serial.conn.baud", value: 9600 });
+  await until(
+    async () => list((await s.agent.ok("mcp_calls", { tool: "ui_set" }))["calls"]).length > 0,
+    "it is recorded",
+  );
+  const [call] = list((await s.agent.ok("mcp_calls", { tool: "ui_set" }))["calls"]);
+  assert.deepEqual(call?.["effects"], [{ path: "serial.conn.baud", from: 115200, to: 9600 }]);
+});
+
 Deno.test("a select takes the value of an option; anything else is refused with the options [C331]", async () => {
   await using s = await setup();
   await s.agent.ok("ui_set", { path: "serial.send.ending", value: "lf" });

@@ -193,7 +193,13 @@ export const serverTools = [
         tokenMasked: z.string(),
       }),
       callLog: callLogSettings,
-      expose: z.strictObject({ autoControlTools: z.boolean(), namespaces: z.array(z.string()), readOnly: z.boolean() }),
+      expose: z.strictObject({
+        autoControlTools: z.boolean(),
+        namespaces: z.array(z.string()),
+        readOnly: z.boolean(),
+        /** A dangerous call waits for a person's yes on the page. */
+        askPerson: z.boolean(),
+      }),
       version: z.int(),
     }),
     notes: "What is saved; server.* may differ from what runs until the next start. mcp_status tells what runs.",
