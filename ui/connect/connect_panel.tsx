@@ -10,6 +10,7 @@ import { notify, notifyError } from "../lib/notify.ts";
 import { act, call, online } from "../lib/server.ts";
 import { server } from "../lib/store.ts";
 import { offline } from "../panes/toolbar.tsx";
+import { FiguresDialog } from "./figures.tsx";
 import { Dialog } from "../controls/overlay.tsx";
 
 /** The real token never stands on the page: it only goes to the clipboard. */
@@ -203,6 +204,7 @@ function Records() {
 }
 
 function About() {
+  const [open, setOpen] = useState(false);
   const view = server.value;
   if (!view) return null;
   return (
@@ -216,6 +218,19 @@ function About() {
         <dt>{t("about.sessions")}</dt>
         <dd class="num">{view.sessions}</dd>
       </dl>
+      <div class="acts" style={{ marginTop: "8px" }}>
+        <Button
+          path="mcp.server.figures"
+          label={t("figures.title")}
+          tool="mcp_status"
+          popup="dialog"
+          disabledReason={offline()}
+          onClick={() => setOpen(true)}
+        >
+          {t("figures.title")}
+        </Button>
+      </div>
+      {open && <FiguresDialog onClose={() => setOpen(false)} />}
     </section>
   );
 }

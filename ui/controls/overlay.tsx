@@ -101,6 +101,7 @@ export function Toasts() {
             label={t("action.dismiss")}
             icon="close"
             look="quiet"
+            unlisted="notice"
             onClick={() => dismiss(one.id)}
           />
         </div>

@@ -25,7 +25,12 @@ export interface ControlSpec {
   tool?: string | undefined;
   /** Only a person may use it: listed, never set or clicked for an agent. */
   personOnly?: boolean | undefined;
+  /** Not in the registry, and why: it comes and goes with data, so it would make the list of controls useless. */
+  unlisted?: Unlisted | undefined;
 }
+
+/** `row`: of a list that a tool gives whole. `notice`: a message that leaves by itself. */
+export type Unlisted = "row" | "notice";
 
 export interface Entry {
   readonly element: HTMLElement;
@@ -142,6 +147,10 @@ export function useControl(spec: ControlSpec): { current: HTMLElement | null } {
   useLayoutEffect(() => {
     const element = ref.current;
     if (!element) return;
+    if (spec.unlisted) {
+      element.dataset.unlisted = spec.unlisted;
+      return;
+    }
     element.dataset.control = spec.path;
     entries.set(spec.path, { element, spec, pending: undefined });
     registryVersion.value++;
@@ -149,7 +158,7 @@ export function useControl(spec: ControlSpec): { current: HTMLElement | null } {
       if (entries.get(spec.path)?.element === element) entries.delete(spec.path);
       registryVersion.value++;
     };
-  }, [spec.path]);
+  }, [spec.path, spec.unlisted]);
   useLayoutEffect(() => {
     const entry = entries.get(spec.path);
     if (!entry || entry.element !== ref.current) return;
