@@ -121,9 +121,10 @@ export class SessionLog {
   /** A line for the readable file. */
   readonly line: LineSink = (t, flags, bytes, from, to) => {
     if (this.#closed) return;
-    this.#roll();
-    if (this.#refuse("log", to - from)) return;
     const wallMs = this.#wallMs(t);
+    // The clock costs more than the line: the raw bytes that came before it have looked at it already.
+    if (wallMs >= this.#day.to) this.#roll();
+    if (this.#refuse("log", to - from)) return;
     const need = HEAD_BYTES + 2 * (to - from) + 1;
     if ((flags & (FLAG.high | FLAG.frame)) === 0 && need <= BLOCK_BYTES) {
       const block = this.#room("log", need);
