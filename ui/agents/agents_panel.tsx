@@ -62,6 +62,7 @@ function Call({ call }: { call: CallView }) {
         path={`mcp.calls.call-${call.id}`}
         label={t("calls.one", { tool: call.tool, who, span })}
         class={kind}
+        ownName
         unlisted="row"
         expanded={open}
         onClick={() => setOpen(!open)}

@@ -20,6 +20,8 @@ export interface ButtonProps extends Common {
   /** It shows a menu or a dialog. */
   popup?: "menu" | "dialog" | undefined;
   current?: boolean | undefined;
+  /** What it shows is its name (a row with several parts); the label is only for the registry. */
+  ownName?: boolean;
   onClick(event: MouseEvent): unknown;
 }
 
@@ -36,7 +38,7 @@ export function Button(props: ButtonProps) {
       type="button"
       ref={ref as { current: HTMLButtonElement | null }}
       class={classes.filter(Boolean).join(" ") || undefined}
-      aria-label={given === props.label ? undefined : props.label}
+      aria-label={props.ownName || given === props.label ? undefined : props.label}
       aria-pressed={pressed === undefined ? undefined : pressed ? "true" : "false"}
       aria-expanded={expanded === undefined ? undefined : expanded ? "true" : "false"}
       aria-haspopup={popup}

@@ -25,6 +25,7 @@ function Channel({ channel, open, onToggle }: { channel: ChannelView; open: bool
         path={`global.logs.open-${pathPart(channel.name)}`}
         label={t("logs.open", { channel: channel.name })}
         class="chan"
+        ownName
         tool="log_tail"
         expanded={open}
         onClick={onToggle}
@@ -183,6 +184,7 @@ export function LogCentre() {
                   path="global.logs.showEmpty"
                   label={t("logs.empty", { n: empty.length })}
                   class="chan"
+                  ownName
                   expanded={showEmpty}
                   onClick={() => setShowEmpty(!showEmpty)}
                 >

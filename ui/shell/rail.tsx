@@ -66,6 +66,7 @@ function PaneItem({ name }: { name: string }) {
         path={`serial.panes.show-${pathPart(name)}`}
         label={t("rail.showPane", { pane: pane.label || name, state: stateText(pane) })}
         class="item"
+        ownName
         current={currentPane.value === name}
         onClick={() => {
           showPane(name);
@@ -95,6 +96,7 @@ function PortItem({ port }: { port: PortView }) {
         path={`serial.ports.choose-${pathPart(port.value)}`}
         label={t("rail.choosePort", { port: port.friendlyName, pane: target })}
         class="item"
+        ownName
         tool="serial_select_port"
         disabledReason={offline()}
         onClick={() => call("serial_select_port", { pane: target, port: port.value })}
@@ -150,6 +152,7 @@ export function Rail() {
             path="global.rail.logCentre"
             label={t("rail.logCentre")}
             class="item"
+            ownName
             onClick={() => setLayout({ side: true, tab: "logs", ...(innerWidth < 900 && { rail: false }) })}
           >
             <span />

@@ -245,7 +245,7 @@ function LanguageButton() {
       look="quiet"
       onClick={() => setLanguage(next)}
     >
-      <span lang={next === "zh" ? "zh-CN" : "en"}>{next === "zh" ? "中文" : "EN"}</span>
+      <span lang={next === "zh" ? "zh-CN" : "en"}>{next === "zh" ? "中文" : "English"}</span>
     </Button>
   );
 }
