@@ -5,9 +5,20 @@ import { Button, Switch } from "../controls/button.tsx";
 import { t } from "../i18n/mod.ts";
 import { took } from "../lib/format.ts";
 import { act } from "../lib/server.ts";
-import { setLayout } from "../lib/settings.ts";
+import { layout, setLayout } from "../lib/settings.ts";
 import { asks, calls, second, server, serverNow } from "../lib/store.ts";
 import { offline } from "../panes/toolbar.tsx";
+
+/** Calls that wait for a yes, wherever the person is looking. */
+export function FloatingAsks() {
+  const { side, tab } = layout.value;
+  if (asks.value.length === 0 || (side && tab === "agents")) return null;
+  return (
+    <div class="asks" role="alert">
+      {asks.value.map((ask) => <Ask key={ask.askId} ask={ask} />)}
+    </div>
+  );
+}
 
 function Ask({ ask }: { ask: AskView }) {
   second.value;

@@ -1,7 +1,7 @@
 /** Keys for everything: a shortcut presses or focuses a control, so it does exactly what the control does. */
 import type { Key } from "../i18n/mod.ts";
 import { find, panePath } from "../controls/registry.ts";
-import { currentPane } from "./settings.ts";
+import { currentPane, setLayout, type SideTab } from "./settings.ts";
 import { paneNames } from "./store.ts";
 
 export type ShortcutGroup = "pane" | "log" | "send" | "page";
@@ -15,9 +15,12 @@ export interface Shortcut {
   /** Control that it is for; a function of the current pane. */
   path: (pane: string) => string;
   how: "press" | "focus";
+  /** Where the control is not on the page now. */
+  otherwise?: () => void;
 }
 
 const inPane = (group: string, name: string) => (pane: string): string => panePath(pane, group, name);
+const openTab = (tab: SideTab) => (): void => setLayout({ side: true, tab });
 const fixed = (path: string) => (): string => path;
 
 export const SHORTCUTS = [
@@ -76,8 +79,24 @@ export const SHORTCUTS = [
   { id: "find", group: "log", label: "keys.find", keys: "Ctrl+F", path: inPane("log", "find"), how: "focus" },
   { id: "send", group: "send", label: "keys.send", keys: "Alt+K", path: inPane("send", "data"), how: "focus" },
   { id: "sendMode", group: "send", label: "keys.sendMode", keys: "Alt+H", path: inPane("send", "mode"), how: "focus" },
-  { id: "agents", group: "page", label: "keys.agents", keys: "Alt+U", path: fixed("global.side.agents"), how: "press" },
-  { id: "logs", group: "page", label: "keys.logs", keys: "Alt+G", path: fixed("global.side.logs"), how: "press" },
+  {
+    id: "agents",
+    group: "page",
+    label: "keys.agents",
+    keys: "Alt+U",
+    path: fixed("global.side.agents"),
+    how: "press",
+    otherwise: openTab("agents"),
+  },
+  {
+    id: "logs",
+    group: "page",
+    label: "keys.logs",
+    keys: "Alt+G",
+    path: fixed("global.side.logs"),
+    how: "press",
+    otherwise: openTab("logs"),
+  },
   {
     id: "connect",
     group: "page",
@@ -135,10 +154,11 @@ export function startShortcuts(toPane: (pane: string) => void): () => void {
     for (const shortcut of SHORTCUTS) {
       if (!matches(shortcut.keys, event)) continue;
       const element = find(shortcut.path(currentPane.peek()))?.element;
-      if (!element) return;
+      if (!element && !("otherwise" in shortcut)) return;
       event.preventDefault();
-      if (shortcut.how === "press") element.click();
-      else element.focus();
+      if (!element && "otherwise" in shortcut) shortcut.otherwise();
+      else if (shortcut.how === "press") element?.click();
+      else element?.focus();
       return;
     }
     if (event.altKey && !event.ctrlKey && !event.metaKey && /^[1-9]$/.test(keyOf(event))) {

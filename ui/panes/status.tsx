@@ -32,7 +32,10 @@ export const lostName = (pane: PaneSettings): string => {
 export const dotOf = (status: PaneView["status"]): string => online.value ? DOTS[status] : "dot off";
 
 export function stateText(pane: PaneSettings): string {
-  if (!online.value) return t("state.lastKnown", { state: pane.isConnected ? t("state.open") : t("state.closed") });
+  if (!online.value) {
+    const state = pane.isConnected ? "state.open" : pane.status === "lost" ? "rail.waiting" : "state.closed";
+    return t("state.lastKnown", { state: t(state) });
+  }
 
   switch (pane.status) {
     case "open":
@@ -72,7 +75,7 @@ export function StatusLine({ pane }: { pane: PaneSettings }) {
         <span class="cut">{stateText(pane)}</span>
       </span>
       {pane.isConnected && (
-        <span class={`num${differs ? " warned" : ""}`} data-tip={differs}>
+        <span class={differs ? "num warned" : "num line"} data-tip={differs}>
           {real}
           {differs && ` (${t("state.differs")})`}
         </span>
@@ -184,6 +187,14 @@ export function EmptyState({ pane }: { pane: PaneSettings }) {
       {t("pane.rescan")}
     </Button>
   );
+  if (!online.value) {
+    return (
+      <div class="empty">
+        <b>{t("gone.title")}</b>
+        <p>{stateText(pane)}</p>
+      </div>
+    );
+  }
   if (pane.status === "lost") {
     return (
       <div class="empty">

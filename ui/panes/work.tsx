@@ -3,6 +3,7 @@ import { Fragment } from "preact";
 import { useRef } from "preact/hooks";
 import { useControl } from "../controls/registry.ts";
 import { t } from "../i18n/mod.ts";
+import { act } from "../lib/server.ts";
 import { currentPane, layout, setLayout } from "../lib/settings.ts";
 import { paneNames } from "../lib/store.ts";
 import { Pane } from "./pane.tsx";
@@ -27,14 +28,19 @@ export function Work() {
 /** Brings a pane to the front: into view, marked as current. False when there is none of this name. */
 export function showPane(name: string): boolean {
   if (!paneNames.peek().includes(name)) return false;
-  currentPane.value = name;
   const element = document.getElementById(`pane-${name}`);
-  element?.scrollIntoView?.({ inline: "nearest", block: "nearest" });
-  if (element) {
-    element.dataset.shown = "";
-    setTimeout(() => delete element.dataset.shown, 1200);
-  }
+  if (!element) return false;
+  element.scrollIntoView?.({ inline: "nearest", block: "nearest" });
+  currentPane.value = name;
+  element.dataset.shown = "";
+  setTimeout(() => delete element.dataset.shown, 1200);
   return true;
+}
+
+/** Adds a pane and goes to it as soon as it is there. */
+export async function addPane(): Promise<void> {
+  const { pane } = await act("pane.add", {});
+  for (let i = 0; i < 50 && !showPane(pane); i++) await new Promise((resolve) => setTimeout(resolve, 40));
 }
 
 const weightOf = (name: string): number => layout.peek().weights[name] ?? 1;

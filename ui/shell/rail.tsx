@@ -10,7 +10,7 @@ import { keysOf } from "../lib/shortcuts.ts";
 import { channels, lostSince, paneNames, paneSettings, portName, ports, second, serverNow } from "../lib/store.ts";
 import { dotOf, frameOf, lostName, stateText } from "../panes/status.tsx";
 import { holderText, offline } from "../panes/toolbar.tsx";
-import { showPane } from "../panes/work.tsx";
+import { addPane, showPane } from "../panes/work.tsx";
 import { useRef } from "preact/hooks";
 import { useFlow } from "../panes/toolbar.tsx";
 
@@ -35,6 +35,9 @@ function useRate(name: string): number {
   return Math.max(0, ((total - first.bytes) * 1000) / (now - first.at));
 }
 
+/** A name without the path that stands beside it elsewhere. */
+const shortName = (name: string, path: string): string => name.replace(` (${path})`, "");
+
 function PaneItem({ name }: { name: string }) {
   const pane = paneSettings(name);
   second.value;
@@ -54,12 +57,15 @@ function PaneItem({ name }: { name: string }) {
     ? t("rail.opening")
     : "";
   const small = pane.status === "lost"
-    ? lostSince(name) === undefined
-      ? t("rail.unplugged", { device: lostName(pane) })
-      : t("rail.unpluggedAgo", { device: lostName(pane), span: ago(serverNow() - (lostSince(name) ?? 0)) })
+    ? lostSince(name) === undefined || !online.value
+      ? t("rail.unplugged", { device: shortName(lostName(pane), pane.port) })
+      : t("rail.unpluggedAgo", {
+        device: shortName(lostName(pane), pane.port),
+        span: ago(serverNow() - (lostSince(name) ?? 0)),
+      })
     : pane.port === ""
     ? t("rail.noPort")
-    : `${portName(pane.port)}, ${pane.baud} ${frameOf(pane)}`;
+    : `${shortName(portName(pane.port), pane.port)}, ${pane.baud} ${frameOf(pane)}`;
   return (
     <li>
       <Button
@@ -89,7 +95,7 @@ function PortItem({ port }: { port: PortView }) {
   const more = [port.value, ids, port.serialNumber ?? ""].filter((one) => one !== "" && one !== port.friendlyName).join(
     ", ",
   );
-  const name = port.friendlyName.replace(` (${port.value})`, "");
+  const name = shortName(port.friendlyName, port.value);
   return (
     <li>
       <Button
@@ -101,7 +107,7 @@ function PortItem({ port }: { port: PortView }) {
         disabledReason={offline()}
         onClick={() => call("serial_select_port", { pane: target, port: port.value })}
       >
-        <span class={port.inUse ? "dot on" : "dot off"} />
+        <span class={port.inUse && online.value ? "dot on" : "dot off"} />
         <span class="cut">{name}</span>
         <span class={`tag${port.kind === "virtual" ? " unreal" : ""}`}>
           {/simulat|demo/i.test(port.friendlyName + port.product) ? t("kind.simulated") : t(KIND_KEYS[port.kind])}
@@ -124,7 +130,7 @@ export function Rail() {
           keys={keysOf("add")}
           look="quiet"
           disabledReason={offline() ?? (paneNames.value.length >= 16 ? t("why.manyPanes") : null)}
-          onClick={() => act("pane.add", {})}
+          onClick={addPane}
         />
       </h2>
       <ul>{paneNames.value.map((name) => <PaneItem key={name} name={name} />)}</ul>

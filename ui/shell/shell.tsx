@@ -1,6 +1,7 @@
 /** The frame that every workspace shares: top bar, left and right columns, foot, and what floats. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { FloatingAsks } from "../agents/agents_panel.tsx";
 import { Toasts, Tooltip } from "../controls/overlay.tsx";
 import { t } from "../i18n/mod.ts";
 import { bytes } from "../lib/format.ts";
@@ -46,6 +47,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <Foot />
       {ready.value && !tourDone.value && <Tour />}
       {sheet && <ShortcutSheet onClose={() => setSheet(false)} />}
+      <FloatingAsks />
       <Toasts />
       <Tooltip />
     </div>
