@@ -1,11 +1,11 @@
 import { BenchError, failed } from "../core/errors.ts";
-import { PortError, type SerialPort } from "../drivers/serial/port.ts";
+import { PortError } from "../drivers/serial/port.ts";
 import type { OpenPort } from "./pane_link.ts";
 import { type Pacing, pieces } from "./pieces.ts";
 
 export interface SendOptions {
   mode: "text" | "hex";
-  /** Bits a second of the line: tells how much goes between two looks at a blocked write. */
+  /** Bits a second of the line: tells how much may go between two reports of progress. */
   baudRate: number;
   pacing: Pacing;
   /** Ends the sending within one line: bytes that went are told, the rest is not sent. */
@@ -14,7 +14,7 @@ export interface SendOptions {
   progress?: ((done: number, total: number) => void) | undefined;
   /** These bytes went; `t` is when their write began. */
   onWritten(bytes: Uint8Array, t: number): void;
-  /** Nothing more of this goes now; called again when a driver that held bytes back was late with them. */
+  /** Nothing more of this goes. */
   onEnd(): void;
 }
 
@@ -26,24 +26,21 @@ export interface SenderOptions {
 }
 
 const PROGRESS_EVERY_MS = 100;
-/** Small enough to tell exactly where a blocked write stands, large enough for full speed. */
+/** Small enough for lively progress, large enough for full speed. */
 const MAX_PIECE = 4096;
 /** A driver that was told to end a write has this long to say how many bytes went. */
 const LAST_WORD_MS = 1000;
 
-/** A write that was given up while the driver still held its bytes: they may go yet, and nothing goes before them. */
-interface Leftover {
-  port: SerialPort;
-  done: Promise<void>;
+/** How a write ended: the bytes that the driver took, and why not all of them. */
+interface Written {
+  went: number;
+  error?: unknown;
 }
-
-type Ended = { how: "done" } | { how: "stalled" | "aborted" } | { how: "failed"; error: unknown };
 
 /** Sends to the port of one pane, one thing at a time, in the order of asking. */
 export class Sender {
   readonly #options: SenderOptions;
   #tail: Promise<unknown> = Promise.resolve();
-  #leftover: Leftover | undefined;
   #progress: { done: number; total: number } | undefined;
 
   constructor(options: SenderOptions) {
@@ -88,12 +85,11 @@ export class Sender {
       options.progress?.(sent, total);
     };
     try {
-      await this.#waitForLeftover(open, options.signal);
       const max = pieceSize(options.baudRate);
       for await (const bytes of source) {
         for (const piece of pieces(bytes, options.pacing, options.mode, max)) {
-          const count = await this.#write(open, bytes.slice(piece.from, piece.to), options, sent, total);
-          sent += count;
+          await this.#write(open, bytes.slice(piece.from, piece.to), options, sent, total);
+          sent += piece.to - piece.from;
           this.#progress = { done: sent, total };
           tell(false);
           if (piece.pauseMs > 0 && await sleep(piece.pauseMs, [options.signal, open.ended]) === "aborted") {
@@ -109,87 +105,76 @@ export class Sender {
     }
   }
 
+  /** Gives when all of it is with the driver; throws with the exact count else. */
   async #write(
     open: OpenPort,
     bytes: Uint8Array<ArrayBuffer>,
     options: SendOptions,
     sent: number,
     total: number,
-  ): Promise<number> {
-    if (options.signal?.aborted || open.ended.aborted) throw this.#canceled(open, sent, total);
-    const t = this.#options.now();
-    const writing = open.port.write(bytes);
-    const ended = await this.#settle(writing, open, options.signal);
-    if (ended.how === "done") {
-      options.onWritten(bytes, t);
-      return bytes.length;
-    }
-    if (ended.how === "failed") {
-      const went = ended.error instanceof PortError ? ended.error.bytesWritten : 0;
-      if (went > 0) options.onWritten(bytes.subarray(0, went), t);
-      throw this.#failure(ended.error, open, sent + went, total);
-    }
-    // The driver cannot be told to forget a write: what it still takes of this piece is logged when it goes.
-    const late = writing.then(() => options.onWritten(bytes, t), (error) => {
-      const went = error instanceof PortError ? error.bytesWritten : 0;
-      if (went > 0) options.onWritten(bytes.subarray(0, went), t);
-    }).then(() => options.onEnd());
-    this.#leftover = { port: open.port, done: late };
-    if (ended.how === "aborted") throw this.#canceled(open, sent, total, bytes.length);
-    throw failed(
-      "timed_out",
-      `The device takes no data: ${sent} of ${total} bytes went, then none for ${this.#options.stallMs / 1000} s.`,
-      "Check the cable and flow control; serial_close ends what is left in the driver.",
-      { bytesWritten: sent, total, ...pending(bytes.length) },
-    );
-  }
-
-  async #waitForLeftover(open: OpenPort, signal: AbortSignal | undefined): Promise<void> {
-    const leftover = this.#leftover;
-    if (!leftover || leftover.port !== open.port) return;
-    const ended = await this.#settle(leftover.done, open, signal);
-    if (ended.how === "stalled") {
+  ): Promise<void> {
+    for (let done = 0; done < bytes.length;) {
+      if (options.signal?.aborted || open.ended.aborted) throw this.#canceled(open, sent + done, total);
+      const t = this.#options.now();
+      const rest = bytes.subarray(done);
+      const { went, error, stalled } = await this.#tryWrite(open, rest, options.signal);
+      if (went > 0) options.onWritten(rest.subarray(0, went), t);
+      done += went;
+      // Slow is not blocked: as long as bytes go it is tried again with the rest.
+      if (done === bytes.length || (stalled && went > 0)) continue;
+      if (!stalled) throw this.#failure(error, open, sent + done, total);
       throw failed(
         "timed_out",
-        "The device takes no data: bytes of the send before are still waiting in the driver. Nothing of this one was sent.",
-        "Check the cable and flow control, or serial_close and serial_open.",
-        { bytesWritten: 0 },
+        `The device takes no data: ${sent + done} of ${total} bytes went, then none for ` +
+          `${this.#options.stallMs / 1000} s.`,
+        "Check the cable and flow control.",
+        { bytesWritten: sent + done, total },
       );
     }
-    if (ended.how === "aborted") {
-      throw failed("canceled", "Canceled; nothing was sent.", undefined, { bytesWritten: 0 });
-    }
-    this.#leftover = undefined;
   }
 
-  /** Waits for a write: to its end, until nothing went for too long, or until the caller gives up. */
-  async #settle(writing: Promise<void>, open: OpenPort, signal: AbortSignal | undefined): Promise<Ended> {
-    const over = writing.then((): Ended => ({ how: "done" }), (error): Ended => ({ how: "failed", error }));
-    const done = Promise.withResolvers<Ended>();
-    let last: ReturnType<typeof setTimeout> | undefined;
-    const stalled = setTimeout(() => done.resolve({ how: "stalled" }), this.#options.stallMs);
-    const abort = () => done.resolve({ how: "aborted" });
-    // A close or a loss ends the write in the driver, which then knows how many bytes went: let it say so.
-    const closing = () => last = setTimeout(abort, LAST_WORD_MS);
-    signal?.addEventListener("abort", abort, { once: true });
-    open.ended.addEventListener("abort", closing, { once: true });
-    over.then(done.resolve);
+  /** Writes until all is with the driver, nothing went for too long, or the caller gives up. */
+  async #tryWrite(
+    open: OpenPort,
+    bytes: Uint8Array<ArrayBuffer>,
+    signal: AbortSignal | undefined,
+  ): Promise<Written & { stalled: boolean }> {
+    const over = open.port.write(bytes).then(
+      (): Written => ({ went: bytes.length }),
+      (error): Written => ({ went: error instanceof PortError ? error.bytesWritten : 0, error }),
+    );
+    let stalled = false;
+    let silent: ReturnType<typeof setTimeout> | undefined;
+    const given = Promise.withResolvers<Written>();
+    const cancel = () => {
+      // The driver knows how many bytes went: it says so when it ends the write.
+      open.port.cancelWrite();
+      const error = new PortError("canceled", `the driver of ${open.info.path} does not end the write`);
+      silent ??= setTimeout(() => given.resolve({ went: 0, error }), LAST_WORD_MS);
+    };
+    const stall = setTimeout(() => {
+      stalled = true;
+      cancel();
+    }, this.#options.stallMs);
+    signal?.addEventListener("abort", cancel, { once: true });
+    open.ended.addEventListener("abort", cancel, { once: true });
+    over.then(given.resolve);
     try {
-      return await done.promise;
+      const written = await given.promise;
+      return { ...written, stalled: stalled && !signal?.aborted && !open.ended.aborted };
     } finally {
-      clearTimeout(stalled);
-      clearTimeout(last);
-      signal?.removeEventListener("abort", abort);
-      open.ended.removeEventListener("abort", closing);
+      clearTimeout(stall);
+      clearTimeout(silent);
+      signal?.removeEventListener("abort", cancel);
+      open.ended.removeEventListener("abort", cancel);
     }
   }
 
-  #canceled(open: OpenPort, sent: number, total: number, waiting = 0): BenchError {
-    const data = { bytesWritten: sent, total, ...pending(waiting) };
+  #canceled(open: OpenPort, sent: number, total: number): BenchError {
+    const data = { bytesWritten: sent, total };
     if (open.ended.aborted && open.ended.reason === "lost") return lost(open, sent, total, data);
     const why = open.ended.aborted ? "The port was closed while sending" : "Sending was canceled";
-    const rest = waiting > 0 ? ` Up to ${waiting} more may still go: the driver holds them.` : "";
-    return failed("canceled", `${why}: ${sent} of ${total} bytes went.${rest}`, undefined, data);
+    return failed("canceled", `${why}: ${sent} of ${total} bytes went.`, undefined, data);
   }
 
   #failure(error: unknown, open: OpenPort, sent: number, total: number): BenchError {
@@ -205,8 +190,6 @@ export class Sender {
     );
   }
 }
-
-const pending = (waiting: number) => waiting > 0 ? { bytesPending: waiting } : {};
 
 const lost = (open: OpenPort, sent: number, total: number, data: Record<string, unknown>): BenchError =>
   failed(

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { pieces } from "../../src/bench/pieces.ts";
-import { MemoryDriver } from "../../src/drivers/serial/memory.ts";
+import { MemoryDriver, NEVER } from "../../src/drivers/serial/memory.ts";
 import { LIMITS } from "../../tools/limits.ts";
 import { DEFAULT_TIMING } from "../../src/bench/pane.ts";
-import { memoryRig, ptyRig, until } from "../rigs/bench.ts";
+import { BenchRig, driverLike, memoryRig, ptyRig, until } from "../rigs/bench.ts";
 import { fails, refused } from "../rigs/refusals.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -114,13 +114,46 @@ Deno.test("a write of which no byte is taken any more ends with how many went [S
   const error = await fails(rig.call("serial_send", { data: "x".repeat(10_000), lineEnding: "none" }), "timed_out");
   assert.deepEqual([error.data?.["bytesWritten"], error.data?.["total"]], [4096, 10_000]);
   assert.match(error.message, /4096 of 10000 bytes/);
-  // What the driver still holds goes before anything else, and is in the log when it went.
-  await fails(rig.call("serial_send", { data: "y", lineEnding: "none" }), "timed_out");
+  // What did not go never goes; the next one does as soon as the device takes bytes again.
+  const next = await fails(rig.call("serial_send", { data: "y", lineEnding: "none" }), "timed_out");
+  assert.equal(next.data?.["bytesWritten"], 0);
   rig.device.takeOnly(Infinity);
   await rig.call("serial_send", { data: "y", lineEnding: "none" });
   const sent = new TextDecoder().decode(rig.device.peer.take());
-  assert.equal(sent, "x".repeat(8192) + "y");
-  assert.equal(rig.bench.panes.need().log.counters.txBytes, 8193);
+  assert.equal(sent, "x".repeat(4096) + "y");
+  assert.equal(rig.bench.panes.need().log.counters.txBytes, 4097);
+});
+
+Deno.test("a device that takes little at a time is not blocked, however long a piece of the send takes it [SO10]", async () => {
+  await using rig = await blockedRig(0, 100);
+  const data = "0123456789".repeat(300);
+  const sending = rig.call("serial_send", { data, lineEnding: "none" });
+  for (let taken = 0; taken < data.length; taken += 300) {
+    rig.device.takeOnly(300);
+    await new Promise((r) => setTimeout(r, 40));
+  }
+  assert.equal((await sending).output.bytes, data.length);
+  assert.equal(new TextDecoder().decode(rig.device.peer.take()), data);
+  assert.equal(rig.bench.panes.need().log.counters.txBytes, data.length);
+});
+
+Deno.test("a driver that does not even end a write when told to holds the send up for a second, no longer", async () => {
+  const driver = new MemoryDriver();
+  driver.plug({ path: "mem1" });
+  const deaf = driverLike(driver, {
+    open: async (options) => {
+      const port = await driver.open(options);
+      port.write = () => NEVER;
+      return port;
+    },
+  });
+  await using rig = await BenchRig.open({ driver: deaf });
+  await rig.call("serial_open", { port: "mem1" });
+  const stop = new AbortController();
+  const sending = fails(rig.call("serial_send", { data: "abc" }, { signal: stop.signal }), "canceled");
+  await until(() => rig.bench.panes.need().output.sending, "sending");
+  stop.abort();
+  assert.equal((await sending).data?.["bytesWritten"], 0);
 });
 
 Deno.test("a slow line is not a blocked one: as long as bytes go the send goes on", async () => {
@@ -148,7 +181,10 @@ Deno.test("a send that is blocked is canceled at once, and other panes go on [SO
   stop.abort();
   const error = await sending;
   assert.match(error.message, /canceled/);
-  assert.equal(error.data?.["bytesPending"], 100);
+  assert.equal(error.data?.["bytesWritten"], 10);
+  rig.device.takeOnly(Infinity);
+  await rig.call("serial_send", { data: "after", lineEnding: "none" });
+  assert.equal(new TextDecoder().decode(rig.device.peer.take()), "x".repeat(10) + "after");
 });
 
 Deno.test("a send that waits for the one before can be canceled; nothing of it goes", async () => {

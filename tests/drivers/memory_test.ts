@@ -127,6 +127,22 @@ Deno.test("a blocked write ends at close with how many bytes went [SO10]", async
   assert.equal(new TextDecoder().decode(device.peer.take()), "12345");
 });
 
+Deno.test("a blocked write can be canceled; the port stays open [SO10]", async () => {
+  const driver = new MemoryDriver();
+  const device = driver.plug({ path: "mem" });
+  const port = await driver.open(openOptions("mem"));
+  port.cancelWrite();
+  device.takeOnly(5);
+  const writing = failureOf(port.write(new Uint8Array(20)));
+  port.cancelWrite();
+  const error = portError(await writing);
+  assert.deepEqual([error.kind, error.bytesWritten], ["canceled", 5]);
+  device.takeOnly(Infinity);
+  await port.write(new Uint8Array(3));
+  assert.equal(device.peer.take().length, 8);
+  await port.close();
+});
+
 Deno.test("a device that takes bytes again lets the blocked write go on", async () => {
   const driver = new MemoryDriver();
   const device = driver.plug({ path: "mem" });

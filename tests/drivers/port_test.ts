@@ -136,6 +136,35 @@ Deno.test("close ends within a second while a write is blocked; the error tells 
   await pty.close();
 });
 
+Deno.test("a blocked write can be canceled: it tells what went, the port stays open and goes on from there [SO10]", async () => {
+  const pty = openPty();
+  const port = await openPort(pty.path);
+  port.cancelWrite(); // nothing under way: nothing happens
+  const bytes = randomBytes(1_000_000);
+  const writing = failureOf(port.write(bytes));
+  const queued = failureOf(port.write(text("never")));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  port.cancelWrite();
+  const error = portError(await writing);
+  assert.equal(error.kind, "canceled");
+  assert.ok(error.bytesWritten > 0 && error.bytesWritten < bytes.length, String(error.bytesWritten));
+  assert.deepEqual([portError(await queued).kind, portError(await queued).bytesWritten], ["canceled", 0]);
+  assert.equal(port.isOpen, true);
+  const received = readExactly(pty, error.bytesWritten + 3);
+  await port.write(text("end"));
+  const got = await received;
+  assert.deepEqual(got.subarray(0, error.bytesWritten), bytes.subarray(0, error.bytesWritten));
+  assert.equal(new TextDecoder().decode(got.subarray(error.bytesWritten)), "end");
+  // A read that waits is not touched.
+  const reading = readExactly(port, 2);
+  port.cancelWrite();
+  await pty.write(text("ok"));
+  assert.equal(new TextDecoder().decode(await reading), "ok");
+  await port.close();
+  port.cancelWrite();
+  await pty.close();
+});
+
 Deno.test("a blocked port does not hold up another one [SO10]", () =>
   withPair(async (a, b) => {
     const pty = openPty();

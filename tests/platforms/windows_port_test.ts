@@ -89,6 +89,11 @@ class ScriptedDevice implements CommDevice {
     read?.({ status, bytes: 0 });
     write?.({ status, bytes: this.#written });
   }
+  cancelWrite() {
+    const { write } = this.#waiting;
+    delete this.#waiting.write;
+    write?.({ status: STATUS_CANCELLED, bytes: this.#written });
+  }
   cancel() {
     this.calls.push("cancel");
     this.end(STATUS_CANCELLED);
@@ -177,6 +182,24 @@ Deno.test("windows: a transfer cancelled without our close is a lost device, and
     assert.equal((await queued).bytesWritten, 0);
     await port.close();
   }
+});
+
+Deno.test("windows: a write can be canceled; it is no lost device, and the port goes on", async () => {
+  const device = new ScriptedDevice();
+  device.room = 10;
+  const port = new WindowsPort(device);
+  port.cancelWrite();
+  const writing = errorOf(port.write(bytes(100)));
+  const queued = errorOf(port.write(bytes(1)));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  port.cancelWrite();
+  const error = await writing;
+  assert.deepEqual([error.kind, error.bytesWritten], ["canceled", 10]);
+  assert.deepEqual([(await queued).kind, (await queued).bytesWritten], ["canceled", 0]);
+  device.room = Infinity;
+  await port.write(bytes(3));
+  assert.equal(device.taken.length, 13);
+  await port.close();
 });
 
 Deno.test("windows: a port that hung up and reads as empty for ever is lost", async () => {

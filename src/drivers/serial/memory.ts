@@ -163,6 +163,7 @@ export class MemoryPort implements SerialPort {
   #asked: LineSettings;
   #end: PortError | undefined;
   #closing: Promise<void> | undefined;
+  #cancels = 0;
 
   /** @internal Use {@link MemoryDriver.open}. */
   constructor(device: MemoryDevice, options: OpenOptions) {
@@ -200,10 +201,12 @@ export class MemoryPort implements SerialPort {
 
   async write(bytes: Bytes): Promise<void> {
     const device = this.#device;
+    const cancels = this.#cancels;
     let written = 0;
     try {
       for (;;) {
         this.#requireOpen();
+        if (cancels !== this.#cancels) throw new PortError("canceled", `the write to ${this.path} was canceled`);
         const count = Math.min(device.room, bytes.length - written);
         device.toPeer.push(bytes.subarray(written, written + count));
         device.room -= count;
@@ -218,6 +221,12 @@ export class MemoryPort implements SerialPort {
       own.bytesWritten = written;
       throw own;
     }
+  }
+
+  cancelWrite(): void {
+    this.#cancels++;
+    // Writes that wait look again.
+    this.#device.takeOnly(this.#device.room);
   }
 
   setBaudRate(baudRate: number): void {

@@ -87,6 +87,11 @@ export interface SerialPort {
   read(buffer: Uint8Array<ArrayBuffer>): Promise<number>;
   /** All bytes are with the driver when it resolves; on any error `bytesWritten` of the error says how many went. */
   write(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
+  /**
+   * Ends every write under way with kind `canceled`; `bytesWritten` of the error says how many bytes went, and nothing
+   * more of them does. The port stays open. Does nothing when no write is under way or the port is closed.
+   */
+  cancelWrite(): void;
   /** Changes the rate of an open port; touches no modem line. `settings()` tells what the driver made of it. */
   setBaudRate(baudRate: number): void;
   /** Only the lines that are named change. Kind `unsupported` on a port without modem lines (PTY). */

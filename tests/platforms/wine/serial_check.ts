@@ -229,6 +229,25 @@ Deno.test("close ends a waiting read at once, as canceled", async () => {
   await port.close();
 });
 
+Deno.test("a blocked write is canceled at once, tells how many bytes went, and the port goes on", async () => {
+  const port = await open();
+  await port.write(encode("!hold 2000\n"));
+  await pause(100);
+  const writing = errorOf(port.write(pattern(300_000)));
+  await pause(300);
+  const start = performance.now();
+  port.cancelWrite();
+  const error = await writing;
+  const ms = Math.round(performance.now() - start);
+  report("cancel of a blocked write", { ms, bytesWritten: error.bytesWritten });
+  assert.equal(error.kind, "canceled");
+  assert(error.bytesWritten > 0 && error.bytesWritten < 300_000);
+  assert(ms < 1000);
+  assert.equal(port.isOpen, true);
+  await pause(2200);
+  await port.close();
+});
+
 Deno.test("close ends a blocked write at once, which tells how many bytes went", async () => {
   const port = await open();
   await port.write(encode("!hold 2000\n"));

@@ -2,7 +2,7 @@ import { PortError } from "../port.ts";
 import { EINTR, POLLIN, POLLOUT } from "./abi.ts";
 import { libc } from "./libc.ts";
 import { reactor, RELEASED } from "./reactor.ts";
-import { callError, canceled, isHangUp, lost } from "./sys_error.ts";
+import { callError, canceled, isHangUp, lost, writeCanceled } from "./sys_error.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -21,6 +21,8 @@ export class FdChannel {
   #writtenSinceWait = 0;
   #writes: Promise<void> | undefined;
   #writeBlocked = false;
+  /** Of `cancelWrite`: a write that began before the newest one ends. */
+  #cancels = 0;
 
   constructor(fd: number, path: string) {
     this.fd = fd;
@@ -66,9 +68,9 @@ export class FdChannel {
   /** As {@link SerialPort.write}. Writes that overlap are done one after the other. */
   write(bytes: Bytes): Promise<void> {
     const before = this.#writes;
-    const mine = before === undefined
-      ? this.#writeAll(bytes)
-      : before.then(() => this.#writeAll(bytes), () => this.#writeAll(bytes));
+    const cancels = this.#cancels;
+    const run = () => this.#writeAll(bytes, cancels);
+    const mine = before === undefined ? run() : before.then(run, run);
     this.#writes = mine;
     const forget = () => {
       if (this.#writes === mine) this.#writes = undefined;
@@ -77,11 +79,18 @@ export class FdChannel {
     return mine;
   }
 
-  async #writeAll(bytes: Bytes): Promise<void> {
+  /** As {@link SerialPort.cancelWrite}. */
+  cancelWrite(): void {
+    this.#cancels++;
+    reactor.endWaits(this.fd, POLLOUT);
+  }
+
+  async #writeAll(bytes: Bytes, cancels: number): Promise<void> {
     let written = 0;
     try {
       while (written < bytes.length) {
         this.#requireOpen();
+        if (cancels !== this.#cancels) throw writeCanceled(this.#path);
         if (this.#writtenSinceWait >= BREATH_BYTES) {
           await this.#room();
           continue;
@@ -125,7 +134,8 @@ export class FdChannel {
 
   async #ready(events: number): Promise<void> {
     this.#requireOpen();
-    if (await reactor.wait(this.fd, events) === RELEASED) throw canceled(this.#path);
+    if (await reactor.wait(this.fd, events) !== RELEASED) return;
+    throw this.#open ? writeCanceled(this.#path) : canceled(this.#path);
   }
 
   #requireOpen(): void {

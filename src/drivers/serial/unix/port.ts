@@ -56,6 +56,10 @@ export class UnixPort implements SerialPort {
     return this.#channel.write(bytes);
   }
 
+  cancelWrite(): void {
+    this.#channel.cancelWrite();
+  }
+
   setBaudRate(baudRate: number): void {
     line.setBaudRate(this.#handle(), baudRate);
   }

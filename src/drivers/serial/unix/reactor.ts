@@ -37,6 +37,16 @@ class Reactor {
     });
   }
 
+  /** Ends the waits of `fd` for these events. The poll(2) under way may still look at it, which does no harm. */
+  endWaits(fd: number, events: number): void {
+    for (const waiter of this.#waiters) {
+      if (waiter.fd !== fd || waiter.events !== events) continue;
+      this.#waiters.delete(waiter);
+      waiter.done(RELEASED);
+    }
+    this.#wake();
+  }
+
   /**
    * Ends every wait for `fd`. When it resolves, the poll thread no longer refers to the descriptor either: only then
    * does close(2) really release the device.

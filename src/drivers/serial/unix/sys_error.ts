@@ -56,6 +56,9 @@ export const lost = (path: string): PortError =>
 
 export const canceled = (path: string): PortError => new PortError("canceled", `${path} was closed`);
 
+export const writeCanceled = (path: string): PortError =>
+  new PortError("canceled", `the write to ${path} was canceled`);
+
 /** A failure of a call on an open port. */
 export const callError = (path: string, errno: number, call: string): PortError => {
   if (isHangUp(errno)) return lost(path);

@@ -44,6 +44,8 @@ export interface CommDevice {
   /** At most one read and one write at a time. Ends when exactly `length` bytes came (no timeouts are set). */
   read(length: number): Promise<Transfer>;
   write(bytes: Uint8Array): Promise<Transfer>;
+  /** Asks the driver to end the write under way, if there is one; `write` then resolves. */
+  cancelWrite(): void;
   /** Asks the driver to end the transfers under way; resolves when they ended or after `graceMs`. */
   cancel(graceMs: number): Promise<void>;
   close(): Promise<void>;
@@ -234,6 +236,10 @@ export class NativeDevice implements CommDevice {
     const length = Math.min(bytes.length, CHUNK);
     this.#writing.buffer.set(bytes.subarray(0, length));
     return this.#writing.run(this.#handle, length);
+  }
+
+  cancelWrite(): void {
+    void this.#writing.cancel(this.#handle);
   }
 
   cancel(graceMs: number): Promise<void> {

@@ -51,6 +51,8 @@ export class WindowsPort implements SerialPort {
   /** As set last; what `lines()` reports where the driver cannot tell. */
   #set: { dtr: boolean; rts: boolean };
   #lastTurn = performance.now();
+  /** Of `cancelWrite`: a write that began before the newest one ends. */
+  #cancels = 0;
 
   constructor(device: CommDevice, onClosed: () => void = () => {}) {
     this.#device = device;
@@ -118,20 +120,32 @@ export class WindowsPort implements SerialPort {
   }
 
   write(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    const done = this.#writes.then(() => this.#writeAll(bytes));
+    const cancels = this.#cancels;
+    const done = this.#writes.then(() => this.#writeAll(bytes, cancels));
     this.#writes = done.catch(() => {});
     return done;
   }
 
-  async #writeAll(bytes: Uint8Array): Promise<void> {
+  cancelWrite(): void {
+    this.#cancels++;
+    if (this.isOpen) this.#device.cancelWrite();
+  }
+
+  async #writeAll(bytes: Uint8Array, cancels: number): Promise<void> {
     let written = 0;
+    const needWanted = () => {
+      this.#needOpen();
+      if (cancels !== this.#cancels) throw new PortError("canceled", `the write to ${this.path} was canceled`);
+    };
     try {
       while (written < bytes.length) {
-        this.#needOpen();
+        needWanted();
         const transfer = await this.#device.write(bytes.subarray(written, written + CHUNK));
         // Also of a transfer that failed: what went, went.
         written += transfer.bytes;
         if (written >= bytes.length && !isFailure(transfer.status)) return;
+        // Before the status is looked at: a transfer that we ended is no device that went away.
+        needWanted();
         if (this.#bytesOf(transfer, "write to") === 0) {
           throw new PortError("io", `Cannot write to ${this.path}: the driver took nothing`);
         }
