@@ -1,13 +1,14 @@
-import type { Server, ServerContext, ServerOptions } from "@modelcontextprotocol/server";
-import { invalid } from "../core/errors.ts";
+import type { JSONRPCRequest, Result, Server, ServerContext, ServerOptions } from "@modelcontextprotocol/server";
+import { BenchError, invalid } from "../core/errors.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { ControlTools } from "../handlers/page_bridge.ts";
 import type { Caller } from "../handlers/types.ts";
 import { LIMITS } from "../../tools/mod.ts";
 import { complete } from "./completions.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
-import { LEGACY_VERSIONS } from "./protocol.ts";
-import { channelOf, listResources, RESOURCE_TEMPLATES, type Sources, uriOf } from "./resources.ts";
+import { objectParam, optionalText, progressTokenOf, textMap, textParam } from "./params.ts";
+import { LEGACY_VERSIONS, RPC } from "./protocol.ts";
+import { channelOf, listResources, RESOURCE_TEMPLATES, type Sources, unknownResource, uriOf } from "./resources.ts";
 import { type Profile, slimTools } from "./slim.ts";
 import { toFailure, toResult } from "./results.ts";
 import { type ListedTool, listTools } from "./tool_list.ts";
@@ -43,6 +44,8 @@ export interface Connection {
   readonly profile: Profile | undefined;
   /** Addresses of the resources that the client wants to hear of. */
   readonly subscriptions: Set<string>;
+  /** Told of a method that there is not: the modern era says so in the HTTP status, too. */
+  unknownMethod?(): void;
 }
 
 /** From the table and the gate to the SDK's low-level `Server`, one for each session or modern request. */
@@ -70,15 +73,55 @@ export class Engine {
       capabilities: { ...CAPABILITIES, ...serverOptions.capabilities },
     });
     const caller: Caller = { kind: "agent", session: connection.session, src: "ai" };
-    const profile = connection.profile ?? this.#options.profile ?? "all";
-    server.setRequestHandler("tools/list", ({ params }) => this.list(params?.cursor, profile));
-    server.setRequestHandler("tools/call", ({ params }, context) => this.#call(caller, params, context));
-    this.#addResources(server, caller, connection.subscriptions);
-    server.setRequestHandler("prompts/list", () => listPrompts());
-    server.setRequestHandler("prompts/get", ({ params }) => getPrompt(params.name, params.arguments));
-    server.setRequestHandler("completion/complete", ({ params }) => complete(this.sources, params.argument));
+    // Not by setRequestHandler: its schemas answer wrong parameters as internal errors, and cost more than the call.
+    server.fallbackRequestHandler = (request, context) => this.#handle(request, context, connection, caller);
     extend?.(server);
     return server;
+  }
+
+  async #handle(
+    { method, params }: JSONRPCRequest,
+    context: ServerContext,
+    connection: Connection,
+    caller: Caller,
+  ): Promise<Result> {
+    switch (method) {
+      case "tools/call":
+        return await this.#call(caller, params, context);
+      case "tools/list": {
+        const profile = connection.profile ?? this.#options.profile ?? "all";
+        return this.list(optionalText(method, params, "cursor"), profile);
+      }
+      case "resources/list":
+        return listResources(this.sources);
+      case "resources/templates/list":
+        return RESOURCE_TEMPLATES;
+      case "resources/read":
+        return await this.#readResource(textParam(method, params, "uri"), caller, context);
+      case "resources/subscribe": {
+        const channel = this.#knownChannel(textParam(method, params, "uri"));
+        if (connection.subscriptions.size < MAX_SUBSCRIPTIONS) connection.subscriptions.add(uriOf(channel));
+        return {};
+      }
+      case "resources/unsubscribe":
+        connection.subscriptions.delete(uriOf(channelOf(textParam(method, params, "uri"))));
+        return {};
+      case "prompts/list":
+        return listPrompts();
+      case "prompts/get":
+        return getPrompt(textParam(method, params, "name"), textMap(method, params, "arguments"));
+      case "completion/complete": {
+        const argument = objectParam(method, params, "argument");
+        objectParam(method, params, "ref");
+        return await complete(this.sources, {
+          name: textParam(method, argument, "name"),
+          value: textParam(method, argument, "value"),
+        });
+      }
+      default:
+        connection.unknownMethod?.();
+        throw new BenchError(RPC.methodNotFound, `Method not found: ${method.slice(0, 64)}`);
+    }
   }
 
   /** All built-in tools are the first page, since many clients read no further; those of controls follow by 50. */
@@ -92,52 +135,30 @@ export class Engine {
     return { tools: controls.slice(at, end), ...(end < controls.length && { nextCursor: `ctl:${end}` }) };
   }
 
-  #addResources(server: Server, caller: Caller, subscriptions: Set<string>): void {
-    server.setRequestHandler("resources/list", () => listResources(this.sources));
-    server.setRequestHandler("resources/templates/list", () => RESOURCE_TEMPLATES);
-    server.setRequestHandler("resources/read", async ({ params }, context) => {
-      const { uri } = params;
-      const answer = await this.#gate.call("log_tail", {
-        channel: channelOf(uri),
-        format: "text",
-        lines: RESOURCE_LINES,
-      }, {
-        caller,
-        signal: context.mcpReq.signal,
-        progress: () => {},
-      }, { counted: false });
-      return { contents: [{ uri, mimeType: "text/plain", text: answer.text }] };
-    });
-    server.setRequestHandler("resources/subscribe", ({ params }) => {
-      const channel = channelOf(params.uri);
-      if (this.sources.lastSeq(channel) === undefined) throw invalid(`Unknown resource: ${params.uri.slice(0, 128)}`);
-      if (subscriptions.size < MAX_SUBSCRIPTIONS) subscriptions.add(uriOf(channel));
-      return {};
-    });
-    server.setRequestHandler("resources/unsubscribe", ({ params }) => {
-      subscriptions.delete(uriOf(channelOf(params.uri)));
-      return {};
-    });
+  #knownChannel(uri: string): string {
+    const channel = channelOf(uri);
+    if (this.sources.lastSeq(channel) === undefined) throw unknownResource(uri);
+    return channel;
   }
 
-  async #call(
-    caller: Caller,
-    params: {
-      name: string;
-      arguments?: Record<string, unknown> | undefined;
-      _meta?: Record<string, unknown> | undefined;
-    },
-    context: ServerContext,
-  ) {
-    const progressToken = params._meta?.["progressToken"];
+  async #readResource(uri: string, caller: Caller, context: ServerContext) {
+    const args = { channel: this.#knownChannel(uri), format: "text", lines: RESOURCE_LINES };
+    const call = { caller, signal: context.mcpReq.signal, progress: () => {} };
+    const answer = await this.#gate.call("log_tail", args, call, { counted: false });
+    return { contents: [{ uri, mimeType: "text/plain", text: answer.text }] };
+  }
+
+  async #call(caller: Caller, params: JSONRPCRequest["params"], context: ServerContext): Promise<Result> {
+    const name = textParam("tools/call", params, "name");
+    const given = params?.["arguments"];
+    const progressToken = progressTokenOf(params);
     try {
-      const control = this.#options.controlTools?.resolve(params.name, params.arguments);
-      const { tool, args } = control ?? { tool: params.name, args: params.arguments };
+      const { tool, args } = this.#options.controlTools?.resolve(name, given) ?? { tool: name, args: given };
       const answer = await this.#gate.call(tool, args, {
         caller,
         signal: context.mcpReq.signal,
         progress: (done, total, message) => {
-          if (typeof progressToken !== "string" && typeof progressToken !== "number") return;
+          if (progressToken === undefined) return;
           void context.mcpReq.notify({
             method: "notifications/progress",
             params: {

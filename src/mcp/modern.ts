@@ -20,21 +20,16 @@ interface Waiting {
 /** Session name that all modern requests share: their rate is counted together. */
 export const MODERN_SESSION = "modern";
 
-const connectionOf = (request: Request | undefined): Connection => ({
-  session: MODERN_SESSION,
-  profile: request && profileOf(request),
-  subscriptions: new Set(),
-});
-
 export class ModernEra {
   readonly #handler: McpHttpHandler;
   readonly #host: SessionHost;
   readonly #waiting = new Set<Waiting>();
   readonly #streams = new Set<SseOut>();
+  readonly #unknown = new WeakSet<Request>();
 
   constructor(sdk: Sdk, engine: Engine, host: SessionHost, onError: (error: Error) => void) {
     this.#host = host;
-    this.#handler = sdk.createMcpHandler(({ requestInfo }) => engine.createServer(sdk, connectionOf(requestInfo)), {
+    this.#handler = sdk.createMcpHandler(({ requestInfo }) => engine.createServer(sdk, this.#connection(requestInfo)), {
       legacy: "reject",
       maxRequestBodySize: LIMITS.maxBodyBytes,
       keepAliveMs: 0,
@@ -64,7 +59,7 @@ export class ModernEra {
         },
       };
       if (request.headers.get("accept")?.includes("text/event-stream")) this.#waiting.add(waiting);
-      answer.then((response) => this.#settle(waiting, response, resolve), reject)
+      answer.then((response) => this.#settle(waiting, this.#withStatus(request, response), resolve), reject)
         .finally(() => this.#waiting.delete(waiting));
     });
   }
@@ -83,6 +78,17 @@ export class ModernEra {
     for (const s of [...this.#streams]) s.end();
   }
 
+  #connection(request: Request | undefined): Connection {
+    return {
+      session: MODERN_SESSION,
+      profile: request && profileOf(request),
+      subscriptions: new Set(),
+      unknownMethod: () => {
+        if (request) this.#unknown.add(request);
+      },
+    };
+  }
+
   #open(onGone: () => void = () => {}): SseOut {
     const out: SseOut = new SseOut(this.#host, (end) => {
       this.#streams.delete(out);
@@ -91,6 +97,12 @@ export class ModernEra {
     });
     this.#streams.add(out);
     return out;
+  }
+
+  /** The suite of the modern era wants 404 for a method that there is not, not only the JSON-RPC error. */
+  #withStatus(request: Request, response: Response): Response {
+    if (!this.#unknown.has(request) || response.status !== 200) return response;
+    return new Response(response.body, { status: 404, headers: response.headers });
   }
 
   #settle(waiting: Waiting, response: Response, resolve: (r: Response) => void): void {

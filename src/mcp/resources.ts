@@ -18,15 +18,16 @@ export const uriOf = (channel: string): string => PREFIX + channel;
 
 /** The channel of a resource address. Throws -32602 for other addresses. */
 export function channelOf(uri: string): string {
-  if (!uri.startsWith(PREFIX)) {
-    throw invalid(`Unknown resource: ${uri.slice(0, 128)}. resources/list gives all.`, { uri });
-  }
+  if (!uri.startsWith(PREFIX)) throw unknownResource(uri);
   try {
     return decodeURIComponent(uri.slice(PREFIX.length));
   } catch {
-    throw invalid(`Unknown resource: ${uri.slice(0, 128)}`, { uri });
+    throw unknownResource(uri);
   }
 }
+
+export const unknownResource = (uri: string) =>
+  invalid(`Unknown resource: ${uri.slice(0, 128)}. resources/list gives all.`, { uri: uri.slice(0, 128) });
 
 export const listResources = (sources: Sources) => ({
   resources: sources.channels().map((channel) => ({

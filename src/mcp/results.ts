@@ -1,4 +1,4 @@
-import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { CallToolResult, JSONRPCErrorResponse, JSONRPCResultResponse } from "@modelcontextprotocol/server";
 import { BenchError, CODE } from "../core/errors.ts";
 import type { Answer } from "../handlers/types.ts";
 import { isObject } from "./protocol.ts";
@@ -32,4 +32,27 @@ export function toFailure(error: unknown): CallToolResult {
       },
     },
   };
+}
+
+/**
+ * The SDK's own methods (the handshake, the log level) answer wrong parameters with -32603 and a dump of its schema's
+ * findings: that becomes -32602 in words.
+ */
+export function repaired(answer: JSONRPCResultResponse | JSONRPCErrorResponse): Record<string, unknown> {
+  return "error" in answer ? { ...answer, error: repairError(answer.error) } : { ...answer };
+}
+
+function repairError(error: { code: number; message: string; data?: unknown }): typeof error {
+  if (error.code !== CODE.internal || !error.message.startsWith("[")) return error;
+  try {
+    const issues: unknown = JSON.parse(error.message);
+    if (!Array.isArray(issues)) return error;
+    const said = issues.slice(0, 3).filter(isObject).map((i) => {
+      const path = Array.isArray(i["path"]) ? i["path"].join(".") : "";
+      return `${path || "params"}: ${String(i["message"])}`;
+    });
+    return { code: CODE.invalidParams, message: `Invalid params: ${said.join("; ")}` };
+  } catch {
+    return error;
+  }
 }

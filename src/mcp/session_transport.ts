@@ -14,6 +14,8 @@ import {
   SESSION_HEADER,
   VERSION_WITHOUT_HEADER,
 } from "./protocol.ts";
+import { completeHandshake } from "./params.ts";
+import { repaired } from "./results.ts";
 import { SseOut, type StreamTimes } from "./sse_out.ts";
 
 type Answer = Record<string, unknown>;
@@ -90,7 +92,9 @@ export class SessionTransport implements Transport {
       const id = ++this.#lastId;
       open.set(id, m.message.id);
       m.message.id = id;
-      if (m.message.method === "initialize") this.#initializeId = id;
+      if (m.message.method !== "initialize") continue;
+      this.#initializeId = id;
+      m.message.params = completeHandshake(m.message.params);
     }
     const extra = { request };
     if (open.size === 0) {
@@ -134,7 +138,7 @@ export class SessionTransport implements Transport {
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (!("method" in message)) {
       const exchange = typeof message.id === "number" ? this.#byId.get(message.id) : undefined;
-      if (exchange && typeof message.id === "number") this.#answer(exchange, message.id, { ...message });
+      if (exchange && typeof message.id === "number") this.#answer(exchange, message.id, repaired(message));
       return Promise.resolve();
     }
     const isRequest = "id" in message;

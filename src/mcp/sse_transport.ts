@@ -3,6 +3,8 @@ import type { JSONRPCMessage, MessageExtraInfo, Transport } from "@modelcontextp
 import { idOf, type Incoming, parseMessage } from "./messages.ts";
 import { BATCH_VERSIONS, isObject, LEGACY_VERSIONS, MAX_BATCH, RPC, rpcError } from "./protocol.ts";
 import type { SessionHost } from "./session_transport.ts";
+import { completeHandshake } from "./params.ts";
+import { repaired } from "./results.ts";
 import { SseOut } from "./sse_out.ts";
 
 export class SseTransport implements Transport {
@@ -66,7 +68,10 @@ export class SseTransport implements Transport {
         const id = ++this.#lastId;
         this.#open.set(id, m.message.id);
         m.message.id = id;
-        if (m.message.method === "initialize") this.#initializeId = id;
+        if (m.message.method === "initialize") {
+          this.#initializeId = id;
+          m.message.params = completeHandshake(m.message.params);
+        }
       }
       if (m.kind === "notification" && m.message.method === "notifications/cancelled") {
         this.#cancel(m.message.params ?? {});
@@ -87,7 +92,7 @@ export class SseTransport implements Transport {
     }
     const id = this.#open.get(message.id);
     this.#open.delete(message.id);
-    this.#out.message({ ...message, id }, false);
+    this.#out.message({ ...repaired(message), id }, false);
     return Promise.resolve();
   }
 
