@@ -64,6 +64,19 @@ Deno.test("a port that another program has locked is refused with its name, and 
   await pty.close();
 });
 
+Deno.test("a lock whose taker has ended is told by the program that keeps the port open [SO03]", async () => {
+  const pty = openPty();
+  // flock(1) locks the descriptor of its parent and ends; /proc/locks goes on naming flock(1).
+  const script = 'exec 9<>"$0" && flock 9 && exec sleep 60';
+  await beside(["sh", "-c", script, pty.path], async (child) => {
+    const named = `sleep (pid ${child.pid})`;
+    await eventually("the holder shows", () => systemDriver().holder(pty.path) === named);
+    const error = await refusal(pty.path);
+    assert.deepEqual([error.kind, error.holder], ["in_use", named]);
+  });
+  await pty.close();
+});
+
 Deno.test("an open port cannot be locked by another program, and can again once it is closed [SO03]", async () => {
   const pty = openPty();
   const lock = async () =>

@@ -35,14 +35,14 @@ const lockKey = (path: string): string | undefined => {
   return `${hex(major)}:${hex(minor)}:${stat.ino}`;
 };
 
-/** The process that took a flock on the file; cheap. */
-const lockHolder = (path: string): string | undefined => {
+/** The process that took a flock on the file; cheap. It may have ended and left the lock to a child. */
+const lockOwner = (path: string): number | undefined => {
   const key = lockKey(path);
   const locks = key && attempt(() => Deno.readTextFileSync("/proc/locks"));
   if (!key || !locks) return undefined;
   for (const row of locks.split("\n")) {
     const [, kind, , , pid, file] = row.trim().split(/\s+/);
-    if (kind === "FLOCK" && file === key) return describe(Number(pid));
+    if (kind === "FLOCK" && file === key) return Number(pid);
   }
   return undefined;
 };
@@ -87,16 +87,25 @@ const openFiles = (fresh: boolean): OpenFiles => {
 
 /** As {@link SerialDriver.holder}. `fresh` reads /proc again instead of a scan that is at most a second old. */
 export const linuxHolder = (path: string, options: { fresh?: boolean } = {}): string | undefined => {
-  const locked = lockHolder(path);
-  if (locked !== undefined) return locked;
+  const owner = lockOwner(path);
+  if (owner !== undefined && attempt(() => Deno.statSync(`/proc/${owner}`))) return describe(owner);
+  const opener = openerOf(path, options.fresh ?? false);
+  return opener ?? (owner === undefined ? undefined : UNKNOWN_HOLDER);
+};
+
+/** As {@link linuxHolder}, but only of a port that is locked: that is what makes an open fail. */
+export const linuxLockHolder = (path: string): string | undefined =>
+  lockOwner(path) === undefined ? undefined : linuxHolder(path, { fresh: true });
+
+/** Locked by a process that has ended, and whoever keeps the lock is another user's, which only root may see. */
+const UNKNOWN_HOLDER = "another program";
+
+const openerOf = (path: string, fresh: boolean): string | undefined => {
   const real = attempt(() => Deno.realPathSync(path));
-  const pid = real === undefined ? undefined : openFiles(options.fresh ?? false).get(real);
+  const pid = real === undefined ? undefined : openFiles(fresh).get(real);
   if (real === undefined || pid === undefined) return undefined;
   // The scan may be older than the end of that process, and PTY names are used again.
   const now: OpenFiles = new Map();
   scanProcess(pid, now);
   return now.has(real) ? describe(pid) : undefined;
 };
-
-/** The lock alone: what makes an open fail. */
-export const linuxLockHolder = lockHolder;
