@@ -29,3 +29,13 @@ export interface LogViewProps {
   cleared: { rx: number; tx: number };
   handle: { current: LogHandle | null };
 }
+
+/** What `ui/terminal/terminal_view.tsx` exports as `TerminalView`; loaded when a pane is first put in terminal mode. */
+export interface TerminalProps {
+  pane: string;
+  channelRx: string;
+  /** Whole lines with local echo, instead of each key as it is. */
+  lineBuffered: boolean;
+  connected: boolean;
+  handle: { current: LogHandle | null };
+}

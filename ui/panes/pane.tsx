@@ -8,20 +8,10 @@ import { paneSettings, server } from "../lib/store.ts";
 import { LogView } from "../log/log_view.tsx";
 import { setDisplay } from "./actions.ts";
 import { AdvancedBar } from "./advanced_bar.tsx";
-import type { LogHandle } from "./log_seam.ts";
+import type { LogHandle, TerminalProps } from "./log_seam.ts";
 import { type Offered, SendBar } from "./send_bar.tsx";
 import { EmptyState, Notice, StatusLine } from "./status.tsx";
 import { ConnectionBar, ToolRow, useFlow } from "./toolbar.tsx";
-
-/** What `ui/terminal/terminal_view.tsx` exports as `TerminalView`; loaded when a pane is first put in terminal mode. */
-export interface TerminalProps {
-  pane: string;
-  channelRx: string;
-  /** Whole lines with local echo, instead of each key as it is. */
-  lineBuffered: boolean;
-  connected: boolean;
-  handle: { current: LogHandle | null };
-}
 
 /** Shows that there is nothing yet only while nothing was ever received or sent. */
 function useEmpty(name: string): boolean {

@@ -4,7 +4,7 @@ import { t } from "../i18n/mod.ts";
 import { notifyError } from "../lib/notify.ts";
 import { act } from "../lib/server.ts";
 import { LogView } from "../log/log_view.tsx";
-import type { TerminalProps } from "../panes/pane.tsx";
+import type { TerminalProps } from "../panes/log_seam.ts";
 import { paneSettings } from "../lib/store.ts";
 
 export function TerminalView({ pane, channelRx, connected, handle }: TerminalProps) {
