@@ -20,10 +20,25 @@ export function parseMessage(value: unknown): Incoming | string {
   if (method === undefined) return parseResponse(value);
   if (typeof method !== "string") return "method must be a string";
   if (params !== undefined && !isObject(params)) return "params must be an object";
-  const more = params === undefined ? {} : { params };
+  const clean = params === undefined ? undefined : withCleanMeta(params);
+  if (clean === null) return "params._meta must be an object";
+  const more = clean === undefined ? {} : { params: clean };
   if (id === undefined) return { kind: "notification", message: { jsonrpc: "2.0", method, ...more } };
   if (!isId(id)) return "id must be a string or a whole number";
   return { kind: "request", message: { jsonrpc: "2.0", id, method, ...more } };
+}
+
+/**
+ * Only the progress token is kept of `_meta`, and only if it is one: the SDK silently drops, unanswered, every message
+ * whose `_meta` has another form than it expects. Null when it is no object.
+ */
+function withCleanMeta(params: Record<string, unknown>): Record<string, unknown> | null {
+  const meta = params["_meta"];
+  if (meta === undefined) return params;
+  if (!isObject(meta)) return null;
+  const { _meta: _, ...rest } = params;
+  const token = meta["progressToken"];
+  return isId(token) ? { ...rest, _meta: { progressToken: token } } : rest;
 }
 
 function parseResponse(value: Record<string, unknown>): Incoming | string {
