@@ -25,6 +25,10 @@ export const permissionRemedy = (path: string, os: string = Deno.build.os): stri
   return `Run: sudo usermod -aG ${group} "$USER" and log in again (until then: sudo chmod a+rw ${path}).`;
 };
 
+/** The driver's own words; most name the port already. */
+const naming = (path: string, { message }: PortError): string =>
+  message.includes(path) ? message : `${path}: ${message}`;
+
 /** What a caller is told when a port could not be opened. Anything but a failure of the driver is a bug of ours. */
 export const openFailure = (error: unknown, path: string): BenchError => {
   if (error instanceof BenchError) return error;
@@ -61,7 +65,7 @@ export const openFailure = (error: unknown, path: string): BenchError => {
     case "unsupported":
       return failed(
         "unsupported",
-        `${path}: ${error.message}`,
+        `${naming(path, error)}.`,
         "Set what the port can do with serial_set_frame or serial_set_baud.",
       );
     case "canceled":
@@ -70,7 +74,7 @@ export const openFailure = (error: unknown, path: string): BenchError => {
     case "io":
       return failed(
         "no_device",
-        `${path} did not open: ${error.message}`,
+        `${naming(path, error)}.`,
         "The device or its driver is in trouble: unplug it, plug it in again, then serial_open.",
       );
   }

@@ -65,6 +65,9 @@ const settingsOf = (port: SerialPort): LineSettings | undefined => {
   }
 };
 
+/** A state is part of a sentence of its reader, which ends it. */
+const asPhrase = (sentence: string): string => sentence.replace(/\.$/, "");
+
 const FIRST_RETRY_MS = 20;
 /** A stop of the program gives ports back within two seconds, logs included. */
 const DISPOSE_MS = 1200;
@@ -145,7 +148,7 @@ export class PaneLink {
     } catch (error) {
       const told = openFailure(error, info.path);
       if (life === this.#life) {
-        if (waiting === undefined) this.#begin("closed", told.message);
+        if (waiting === undefined) this.#begin("closed", asPhrase(told.message));
         else {
           this.#wanted = before;
           this.#wait(this.#begin("lost", waiting));
@@ -404,7 +407,7 @@ export class PaneLink {
     } catch (error) {
       // Not a port yet, not ready yet, or taken by another program: all of them pass.
       const told = openFailure(error, match.port.path);
-      return `lost: ${device} is there again but does not open: ${told.message}`;
+      return `lost: ${device} is there again but does not open: ${asPhrase(told.message)}`;
     }
   }
 }

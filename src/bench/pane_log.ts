@@ -28,10 +28,6 @@ export class PaneLog {
   readonly #all = noCounters();
   #mark = noCounters();
   readonly #cleared = { rx: 0, tx: 0 };
-  /** Who looks at the bytes as they come, whatever becomes of them. */
-  readonly #taps = new Set<(bytes: Uint8Array) => void>();
-  /** `t` of the newest bytes received. */
-  lastRx = -Infinity;
 
   constructor({ hub, pane, session }: PaneLogOptions) {
     this.#hub = hub;
@@ -83,11 +79,9 @@ export class PaneLog {
   }
 
   received(bytes: Uint8Array, t: number): void {
-    this.lastRx = t;
     this.#all.rxBytes += bytes.length;
     this.#session?.raw("rx", bytes);
     this.#rx.push(bytes, t, "none");
-    for (const tap of this.#taps) tap(bytes);
   }
 
   /** Hex goes in as rows of bytes. {@link endSent} ends what one call sent. */
@@ -109,13 +103,6 @@ export class PaneLog {
     this.#tx.end();
   }
 
-  tap(listener: (bytes: Uint8Array) => void): () => void {
-    this.#taps.add(listener);
-    return () => {
-      this.#taps.delete(listener);
-    };
-  }
-
   /** Empties the view and this pane's files; the rings keep their lines. Rejects when a file could not be emptied. */
   async clear(): Promise<void> {
     this.#mark = { ...this.#all };
@@ -130,7 +117,6 @@ export class PaneLog {
   }
 
   async close(): Promise<void> {
-    this.#taps.clear();
     await this.#session?.close();
   }
 

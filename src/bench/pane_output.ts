@@ -2,7 +2,6 @@ import { failed, invalid } from "../core/errors.ts";
 import { parseHex } from "../core/hex_input.ts";
 import type { Source } from "../core/line.ts";
 import { PortError } from "../drivers/serial/port.ts";
-import { Expectation, type Expected } from "./expect.ts";
 import { History } from "./history.ts";
 import type { OpenPort, PaneLink } from "./pane_link.ts";
 import type { PaneLog } from "./pane_log.ts";
@@ -37,9 +36,6 @@ export interface PaneOutputOptions {
 }
 
 const ENDINGS: Readonly<Record<LineEnding, string>> = { crlf: "\r\n", lf: "\n", cr: "\r", none: "" };
-/** What came before a send and is still on its way to us has come when nothing came for this long, ms. */
-const QUIET_MS = 5;
-const QUIET_WAIT_MS = 50;
 
 /** What a pane sends: text, hex, key strokes, files, breaks; one after another. */
 export class PaneOutput {
@@ -101,39 +97,6 @@ export class PaneOutput {
     });
   }
 
-  /**
-   * Waits for a text or pattern in what comes from now on, or after `send` began; what came before never matches.
-   * Throws reason `timed_out` with what was seen, `lost`, `canceled`.
-   */
-  async expect(
-    pattern: string | RegExp,
-    options: SendControl & { timeoutMs: number; send?: SendRequest },
-  ): Promise<Expected> {
-    const open = this.#needOpen();
-    await this.#quiet();
-    const looking = new Expectation(pattern);
-    const found = Promise.withResolvers<Expected | undefined>();
-    const untap = this.#options.log.tap((bytes) => {
-      const match = looking.push(bytes);
-      if (match) found.resolve(match);
-    });
-    const stop = new AbortController();
-    const ended = sleep(options.timeoutMs, [options.signal, open.ended, stop.signal]);
-    ended.then(() => found.resolve(undefined));
-    try {
-      if (options.send) await this.send(options.send, options);
-      const match = await found.promise;
-      if (match) return match;
-      const seen = { seen: looking.seen.slice(-2000) };
-      if (options.signal?.aborted) throw failed("canceled", "Canceled while waiting for an answer.", undefined, seen);
-      if (open.ended.aborted) throw failed("lost", `${open.info.path} is no longer open.`, undefined, seen);
-      throw failed("timed_out", `No match within ${options.timeoutMs} ms.`, "data.seen is what came instead.", seen);
-    } finally {
-      untap();
-      stop.abort();
-    }
-  }
-
   async #sendAll(
     source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
     total: number,
@@ -166,13 +129,6 @@ export class PaneOutput {
       "not_open",
       `Pane ${this.#options.name} is not open (${this.#options.link.statusText}); nothing was sent.`,
       lost ? "Wait until the device is back, or serial_close." : "serial_open first.",
-    );
-  }
-
-  async #quiet(): Promise<void> {
-    const until = this.#options.now() + QUIET_WAIT_MS;
-    do await sleep(QUIET_MS); while (
-      this.#options.now() - this.#options.log.lastRx < QUIET_MS && this.#options.now() < until
     );
   }
 }

@@ -113,12 +113,10 @@ export const serialHandlers = (bench: Bench): HandlersOf<SerialTool> => {
       const state = await bench.state(pane.name);
       // Between the open and here it may have been lost: then the answer must not say that it is connected.
       if (!state.isConnected) throw lostAtOnce(pane);
+      const more = note === undefined || state.statusText.endsWith(note) ? "" : ` ${note}.`;
       return {
         output: { pane: pane.name, connected: true, state, ...(note !== undefined && { note }) },
-        text: brief(
-          `${pane.name} is open: ${state.statusText}.${note ? ` ${note}.` : ""} Next: serial_send, ` +
-            `serial_get_output.`,
-        ),
+        text: brief(`${pane.name} is open: ${state.statusText}.${more} Next: serial_send, serial_get_output.`),
       };
     },
 

@@ -311,3 +311,34 @@ Deno.test("an unknown port is refused with the real ones also while open", async
   await refused(rig.call("serial_open", { port: "/dev/nothing" }));
   assert.equal((await rig.call("serial_get_state")).output.isConnected, true);
 });
+
+Deno.test("what is told of a failure is a sentence: no dot twice, no name and no reason twice", async () => {
+  const driver = new MemoryDriver();
+  const device = driver.plug({
+    path: "mem1",
+    refuses: ({ stopBits }) => stopBits === 2 ? "no 2 stop bits" : undefined,
+  });
+  const odd = driver.plug({ path: "mem2", readBack: (asked) => ({ ...asked, dataBits: 8 }) });
+  await using rig = await memoryRig({ driver });
+  const stateText = async () => (await rig.call("serial_get_state")).text;
+  device.faults.heldBy = "tio (pid 7)";
+  await fails(rig.call("serial_open", { port: "mem1" }), "in_use");
+  assert.match(await stateText(), /^main: mem1 is in use by tio \(pid 7\)\. Port mem1/);
+  // Lost, and back in the hands of another program.
+  device.faults.heldBy = undefined;
+  await rig.call("serial_open", { port: "mem1" });
+  device.unplug();
+  device.faults.heldBy = "tio (pid 7)";
+  device.replug();
+  await until(async () => (await stateText()).includes("pid 7"), "told who has it");
+  assert.doesNotMatch(await stateText(), /\.\./);
+  await rig.call("serial_close");
+  device.faults.heldBy = undefined;
+  await rig.call("serial_set_frame", { stopBits: "2" });
+  const refused = await fails(rig.call("serial_open", { port: "mem1" }), "unsupported");
+  assert.equal(refused.message, "mem1: no 2 stop bits.");
+  await rig.call("serial_set_frame", { dataBits: "7", stopBits: "1" });
+  const { text } = await rig.call("serial_open", { port: "mem2" });
+  assert.equal(text.match(/7 data bits asked, 8 set/g)?.length, 1, text);
+  assert.equal(odd.port?.isOpen, true);
+});
