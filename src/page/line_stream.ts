@@ -10,11 +10,15 @@ export interface LineOut {
   sendBytes(bytes: Uint8Array<ArrayBuffer>): void;
 }
 
+/** How often to look for new lines, ms. */
+export const TICK_MS = 15;
 /** Held back while more than this waits for the page. */
 const MAX_BACKLOG = 1024 * 1024;
 /** Most that one tick sends, all channels together, so that a flood in one pane delays no other thing for long. */
 const TICK_BYTES = 512 * 1024;
 const FRAME_BYTES = 128 * 1024;
+/** While lines keep coming they are sent together this often, ms; the first one after a pause goes at once. */
+const BATCH_MS = 30;
 /** Most that one `fetch` is answered with. */
 const FETCH_BYTES = 1024 * 1024;
 
@@ -50,6 +54,7 @@ export class LineStream {
   readonly #frame = new FrameWriter();
   /** The channel that goes first in the next tick, so that each has its turn. */
   #turn = 0;
+  #sentAt = -Infinity;
 
   constructor(hub: LogHub, ids: ChannelIds, out: LineOut) {
     this.#hub = hub;
@@ -67,8 +72,10 @@ export class LineStream {
     this.#follows.delete(name);
   }
 
-  /** Sends what is new, within the bounds. True when more waits. */
+  /** Sends what is new, within the bounds. True when more waits. To be called about each {@link TICK_MS}. */
   tick(): boolean {
+    const now = this.#hub.now();
+    if (now - this.#sentAt < BATCH_MS) return true;
     const follows = [...this.#follows.values()];
     let left = TICK_BYTES;
     let more = false;
@@ -81,6 +88,7 @@ export class LineStream {
       }
       const sent = this.#advance(follow, left);
       left -= sent;
+      if (sent > 0) this.#sentAt = now;
       if (left <= 0) this.#turn = (this.#turn + i + 1) % follows.length;
     }
     return more || left <= 0;

@@ -13,7 +13,7 @@ import { ChannelViews } from "./channel_views.ts";
 import { PageCommands } from "./commands.ts";
 import { connectInfo } from "./connect_info.ts";
 import { PageControlTools } from "./control_tools.ts";
-import { ChannelIds, LineStream } from "./line_stream.ts";
+import { ChannelIds, LineStream, TICK_MS } from "./line_stream.ts";
 import { PageFind } from "./find.ts";
 import { olderLines } from "./older.ts";
 import { type ConnectionHost, PageConnection, type PageRequest, type RequestContext } from "./page_connection.ts";
@@ -24,9 +24,8 @@ import { PageSettings } from "./settings.ts";
 import { type PartName, StateFeed } from "./state_feed.ts";
 import { Switches } from "./switches.ts";
 
-/** Not more state than ten times a second, lines about thirty times. */
+/** Not more state than ten times a second. */
 const STATE_MS = 100;
-const LINES_MS = 33;
 /** State waits for a page that has more than this still to read. */
 const MAX_BACKLOG = 1024 * 1024;
 const MAX_PAGES = 32;
@@ -213,7 +212,7 @@ export class PageHub {
     page.sendText(`${JSON.stringify(head).slice(0, -1)},"state":{${this.#feed.members(this.#feed.all)}}}`);
     this.#pages.set(page, new LineStream(hub, this.#ids, page));
     page.begin();
-    this.#linesTimer ??= setInterval(() => this.#tickLines(), LINES_MS);
+    this.#linesTimer ??= setInterval(() => this.#tickLines(), TICK_MS);
     this.#planState();
   }
 

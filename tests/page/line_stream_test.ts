@@ -34,12 +34,18 @@ class Out {
 }
 
 function rig(options: ConstructorParameters<typeof LogHub>[0] = {}) {
-  const hub = new LogHub(options);
+  // Each look at the stream is long after the one before, unless a test says otherwise.
+  const clock = { now: 0, step: 50 };
+  const hub = new LogHub({ clock: () => clock.now, ...options });
   const out = new Out();
   const rx = hub.stream(RX, "rx");
   const lines = new LineStream(hub, new ChannelIds(), out);
+  const tick = () => {
+    clock.now += clock.step;
+    return lines.tick();
+  };
   const push = (text: string) => rx.push(new TextEncoder().encode(text), hub.now(), "none");
-  return { hub, out, lines, push, [Symbol.dispose]: () => hub.close() };
+  return { hub, out, lines, clock, tick, push, [Symbol.dispose]: () => hub.close() };
 }
 
 Deno.test("a page that follows a channel gets each line once, in order, with its flags", () => {
@@ -47,10 +53,10 @@ Deno.test("a page that follows a channel gets each line once, in order, with its
   r.push("before\n");
   r.lines.want(RX, 1);
   r.push("one\ntwo\r\n");
-  r.lines.tick();
+  r.tick();
   r.push("three\n");
-  r.lines.tick();
-  r.lines.tick();
+  r.tick();
+  r.tick();
   assert.deepEqual(r.out.texts, ["1 before", "2 one", "3 two", "4 three"]);
   assert.deepEqual(r.out.messages, [{ type: "following", channel: RX, channelId: 1, fromSeq: 1 }]);
   assert.equal(r.out.frames.length, 2, "nothing new, nothing sent");
@@ -62,23 +68,40 @@ Deno.test("tail begins with the next line", () => {
   r.push("old\n");
   r.lines.want(RX, "tail");
   r.push("new\n");
-  r.lines.tick();
+  r.tick();
   assert.deepEqual(r.out.texts, ["2 new"]);
+});
+
+Deno.test("the first line after a pause goes at once, what follows it goes together about thirty times a second", () => {
+  using r = rig();
+  r.lines.want(RX, "tail");
+  r.clock.step = 1;
+  r.push("first\n");
+  r.tick();
+  assert.equal(r.out.frames.length, 1);
+  for (let ms = 1; ms < 100; ms++) {
+    r.push(`line ${ms}\n`);
+    r.tick();
+  }
+  assert.ok(r.out.frames.length >= 3 && r.out.frames.length <= 5, `${r.out.frames.length} frames in 100 ms`);
+  r.clock.step = 50;
+  r.tick();
+  assert.equal(r.out.texts.length, 100);
 });
 
 Deno.test("a line without its end is shown, grows, and is replaced by the whole line", () => {
   using r = rig();
   r.lines.want(RX, "tail");
   r.push("log");
-  r.lines.tick();
+  r.tick();
   assert.equal(r.out.partial, "log");
-  r.lines.tick();
+  r.tick();
   assert.equal(r.out.frames.length, 1, "unchanged, not sent again");
   r.push("in: ");
-  r.lines.tick();
+  r.tick();
   assert.equal(r.out.partial, "login: ");
   r.push("\n");
-  r.lines.tick();
+  r.tick();
   assert.equal(r.out.partial, undefined);
   assert.deepEqual(r.out.texts, ["1 login: "]);
 });
@@ -87,13 +110,13 @@ Deno.test("a page that does not read holds nothing up: what the ring let go is t
   using r = rig({ capOf: () => 4096 });
   r.lines.want(RX, "tail");
   r.push("first\n");
-  r.lines.tick();
+  r.tick();
   r.out.backlog = 2 * 1024 * 1024;
   for (let i = 0; i < 1000; i++) r.push(`line ${i}\n`);
-  assert.equal(r.lines.tick(), true, "says that more waits");
+  assert.equal(r.tick(), true, "says that more waits");
   assert.deepEqual(r.out.texts, ["1 first"]);
   r.out.backlog = 0;
-  r.lines.tick();
+  r.tick();
   const ring = r.hub.find(RX)?.ring;
   assert.ok(ring);
   const skipped = r.out.messages.find((m) => m.type === "skipped");
@@ -108,7 +131,7 @@ Deno.test("what was erased on purpose is no loss", () => {
   r.push("a\nb\n");
   r.hub.clear(RX);
   r.push("c\n");
-  r.lines.tick();
+  r.tick();
   assert.deepEqual(r.out.texts, ["3 c"]);
   assert.equal(r.out.messages.some((m) => m.type === "skipped"), false);
 });
@@ -120,9 +143,9 @@ Deno.test("a flood in one channel is sent in bounded pieces and the other channe
   r.lines.want("app", "tail");
   for (let i = 0; i < 1200; i++) r.push(text);
   r.hub.log("app", "info", "hello");
-  r.lines.tick();
+  r.tick();
   assert.ok(r.out.bytes < 700_000, `${r.out.bytes} bytes in one tick`);
-  for (let i = 0; i < 3; i++) r.lines.tick();
+  for (let i = 0; i < 3; i++) r.tick();
   const lines = r.out.frames.filter((f) => f.channelId === 1).reduce((n, f) => n + f.records.length, 0);
   assert.equal(lines, 1200);
   assert.ok(r.out.texts.includes("1 hello"));
@@ -132,11 +155,11 @@ Deno.test("a channel that is not there yet is said to be unknown, and followed w
   using r = rig();
   r.lines.want("serial:extra-1:rx", "tail");
   assert.deepEqual(r.out.messages, [{ type: "unknown", channel: "serial:extra-1:rx" }]);
-  r.lines.tick();
+  r.tick();
   r.hub.log("serial:extra-1:rx", "info", "missed no more");
-  r.lines.tick();
+  r.tick();
   r.hub.log("serial:extra-1:rx", "info", "second");
-  r.lines.tick();
+  r.tick();
   assert.ok(r.out.messages.some((m) => m.type === "following" && m.channel === "serial:extra-1:rx"));
   assert.ok(r.out.texts.some((t) => t.endsWith("second")));
 });
@@ -166,7 +189,7 @@ Deno.test("a page that asks for what is gone begins at the oldest line held, and
   const ring = r.hub.find(RX)?.ring;
   assert.ok(ring);
   r.lines.want(RX, 1);
-  r.lines.tick();
+  r.tick();
   assert.deepEqual(r.out.messages, [{ type: "following", channel: RX, channelId: 1, fromSeq: ring.firstSeq }]);
   assert.equal(r.out.texts.length, ring.lines);
 });
@@ -176,6 +199,6 @@ Deno.test("unwanted is no longer sent", () => {
   r.lines.want(RX, "tail");
   r.lines.unwant(RX);
   r.push("x\n");
-  r.lines.tick();
+  r.tick();
   assert.deepEqual(r.out.texts, []);
 });
