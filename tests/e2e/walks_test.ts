@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect } from "../rigs/mcp_client.ts";
 import { failing, logText, pageTest, pane, quiet, until } from "./rig.ts";
-import { openPty } from "../rigs/pty.ts";
+import { openPort, openPty } from "../rigs/pty.ts";
 
 pageTest(
   "a person's walk: choose the simulated modem, start, banner, AT, OK, hex, search, save, stop; and an agent's beside it",
@@ -171,4 +171,105 @@ pageTest("an unplugged device: its pane says which one it waits for and what is 
   await at.control("serial.notice.stopWaiting").click();
   await notice.waitFor({ state: "detached" });
   assert.match(await pane(at).locator(".status").innerText(), /Closed/);
+});
+
+const held = openPty();
+pageTest("a refused port: the pane says by whom, what to do, and tries again", {
+  args: ["--port-path", `Bench DUT=${held.path}`],
+}, async (at) => {
+  const holder = await openPort(held.path);
+  try {
+    await at.control("serial.conn.portSelect").selectOption(held.path);
+    await until("ready", async () => /Ready to open/.test(await pane(at).innerText()));
+    await at.control("serial.empty.start").click();
+    await until("refused", async () => /could not be opened/.test(await pane(at).locator(".empty").innerText()));
+    assert.match(await pane(at).locator(".empty").innerText(), new RegExp(`in use by .*${Deno.pid}|in use by`));
+    assert.match(await pane(at).locator(".empty").innerText(), /Close it there, or choose another port/);
+    await holder.close();
+    await at.control("serial.notice.again").click();
+    await until("open", async () => /Open for/.test(await pane(at).locator(".status").innerText()));
+  } finally {
+    await holder.close();
+    await held.close();
+  }
+});
+
+const second = openPty();
+pageTest(
+  "panes are resized by keys and by dragging, remembered, and closed; a click on a port never takes a device away",
+  { args: ["--demo", "--port-path", `Bench DUT=${second.path}`] },
+  async (at) => {
+    const { page } = at;
+    try {
+      // Main is open on the modem: the port goes to a pane of its own.
+      await page.locator(".rail").getByText("Bench DUT").click();
+      await pane(at, "extra-1").waitFor();
+      await until(
+        "chosen there",
+        async () => await at.control("serial.extra-1-conn.portSelect").inputValue() === second.path,
+      );
+      assert.match(await pane(at).locator(".status").innerText(), /Open for/);
+      const width = async () => (await pane(at).boundingBox())?.width ?? 0;
+      const before = await width();
+      const divider = page.locator("[role=separator]");
+      await divider.focus();
+      for (let i = 0; i < 5; i++) {
+        await page.keyboard.press("ArrowRight");
+      }
+      await until("wider", async () => await width() > before + 20);
+      const box = await divider.boundingBox();
+      assert.ok(box);
+      await page.mouse.move(box.x + box.width / 2, box.y + 200);
+      await page.mouse.down();
+      await page.mouse.move(box.x - 110, box.y + 200, { steps: 4 });
+      await page.mouse.up();
+      await until("narrower again", async () => await width() < before + 20);
+      const kept = Math.round(await width());
+      await until(
+        "saved",
+        async () => (await Deno.readTextFile(`${at.server.configDir}/config.json`).catch(() => "")).includes("weights"),
+      );
+      await page.reload();
+      await pane(at, "extra-1").waitFor();
+      await until("as it was left", async () => Math.abs(await width() - kept) <= 2);
+      await at.control("serial.extra-1-conn.closePane").click();
+      await pane(at, "extra-1").waitFor({ state: "detached" });
+      assert.equal(await divider.count(), 0);
+      quiet(at);
+    } finally {
+      await second.close();
+    }
+  },
+);
+
+const other = openPty();
+pageTest(
+  "another port chosen while one is open: the pane says which is open and which is next, and switches on request",
+  { args: ["--demo", "--port-path", `Bench DUT=${other.path}`] },
+  async (at) => {
+    try {
+      await at.control("serial.conn.portSelect").selectOption(other.path);
+      const notice = pane(at).locator(".notice");
+      await notice.waitFor();
+      assert.match(await notice.innerText(), /Open on Demo modem/);
+      assert.match(await notice.innerText(), /Bench DUT.* is chosen for the next start/);
+      await at.control("serial.notice.switch").click();
+      await notice.waitFor({ state: "detached" });
+      await other.write(new TextEncoder().encode("from the other\n"));
+      await until("the other's line", async () => (await logText(at)).includes("from the other"));
+    } finally {
+      await other.close();
+    }
+  },
+);
+
+pageTest("a page whose sign-in ended says so, instead of that the server is gone", { args: ["--demo"] }, async (at) => {
+  const { page } = at;
+  const port = new URL(at.server.origin).port;
+  at.server.signal("SIGKILL");
+  await at.server.ended();
+  const { startServer } = await import("../rigs/server.ts");
+  await using _again = await startServer({ args: ["--demo", "--port", port, "--token", "another-token-1"] });
+  const banner = page.locator(".banner[role=alert]");
+  await until("not signed in", async () => /no longer signed in/.test(await banner.innerText().catch(() => "")));
 });

@@ -44,6 +44,7 @@ export function Button(props: ButtonProps) {
       aria-haspopup={popup}
       aria-disabled={disabled ? "true" : undefined}
       aria-current={current ? "true" : undefined}
+      aria-description={props.disabledReason ?? undefined}
       data-tip={tip || (keys ? props.label : undefined)}
       data-keys={keys}
       onClick={(event) => {
@@ -75,6 +76,7 @@ export function Switch(props: SwitchProps) {
       class={`switch${props.end ? " end" : ""}${props.class ? ` ${props.class}` : ""}`}
       aria-checked={props.on ? "true" : "false"}
       aria-disabled={disabled ? "true" : undefined}
+      aria-description={props.disabledReason ?? undefined}
       data-tip={props.disabledReason ?? undefined}
       data-keys={props.keys}
       onClick={() => {

@@ -24,7 +24,7 @@ export type Link =
   | { kind: "connecting" }
   | { kind: "online" }
   /** Lost or never there; the next try is at `retryAt` (ms of `Date.now`). `refused`: the server wants a new sign-in. */
-  | { kind: "gone"; since: number; retryAt: number; tries: number };
+  | { kind: "gone"; since: number; retryAt: number; tries: number; refused: boolean };
 
 /** What the server answered instead of a result. */
 export class CallError extends Error {
@@ -70,6 +70,8 @@ export interface ConnectionOptions {
   open?: () => SocketLike;
   /** Ms before the first, second … new try; the last one repeats. */
   delays?: readonly number[];
+  /** Whether the server is there and only refuses this page; asked after a try that got no hello. */
+  isRefused?: () => Promise<boolean>;
 }
 
 type MessageOf<T extends ServerMessage["type"]> = Extract<ServerMessage, { type: T }>;
@@ -82,6 +84,7 @@ export class Connection {
   readonly #link = signal<Link>({ kind: "connecting" });
   readonly #open: () => SocketLike;
   readonly #delays: readonly number[];
+  readonly #isRefused: () => Promise<boolean>;
   readonly #waiting = new Map<number, Waiting>();
   readonly #fetches = new Map<number, (frame: LineFrame) => void>();
   readonly #listeners = new Map<string, Set<(message: ServerMessage) => void>>();
@@ -100,6 +103,7 @@ export class Connection {
       const scheme = location.protocol === "https:" ? "wss" : "ws";
       return new WebSocket(`${scheme}://${location.host}/page/stream`);
     });
+    this.#isRefused = options.isRefused ?? askRefused;
     this.#delays = options.delays ?? [250, 500, 1000, 2000, 3000];
   }
 
@@ -350,7 +354,16 @@ export class Connection {
     if (this.#tries === 0) this.#since = Date.now();
     const delay = this.#delays[Math.min(this.#tries, this.#delays.length - 1)] ?? 1000;
     this.#tries++;
-    this.#link.value = { kind: "gone", since: this.#since, retryAt: Date.now() + delay, tries: this.#tries };
+    const gone = { kind: "gone", since: this.#since, retryAt: Date.now() + delay, tries: this.#tries } as const;
+    const before = this.#link.peek();
+    this.#link.value = { ...gone, refused: before.kind === "gone" && before.refused };
+    // A browser does not say why a socket failed: another request tells a server that is gone from one that refuses.
+    if (this.#tries > 1) {
+      this.#isRefused().then((refused) => {
+        const now = this.#link.peek();
+        if (now.kind === "gone" && now.refused !== refused) this.#link.value = { ...now, refused };
+      }, () => {});
+    }
     this.#timer = setTimeout(() => this.connect(), delay);
   }
 
@@ -363,6 +376,12 @@ export class Connection {
       one.moved?.();
     }
   }
+}
+
+/** The document of this page is refused to whoever is not signed in. */
+async function askRefused(): Promise<boolean> {
+  const { status } = await fetch(location.pathname, { cache: "no-store", redirect: "manual" });
+  return status === 401 || status === 403;
 }
 
 const gone = (): CallError => new CallError({ code: -32006, message: "The server is gone.", reason: "server_gone" });

@@ -21,6 +21,9 @@ export const asks = signal<readonly AskView[]>([]);
 export const settings = signal<Readonly<Record<string, Json>>>({});
 /** False until the first `hello`. */
 export const ready = signal(false);
+/** The server came back as another version than the one that this page came from. */
+export const outdated = signal(false);
+let version: string | undefined;
 
 /** Wall time of the server's monotonic zero, and how its clock stands to ours. */
 let epochMs = 0;
@@ -94,6 +97,8 @@ export function takeState(state: Partial<PageState>): void {
 export function takeHello(hello: Extract<ServerMessage, { type: "hello" }>): void {
   epochMs = hello.epochMs;
   offset = hello.now - performance.now();
+  version ??= hello.version;
+  outdated.value = hello.version !== version;
   takeState(hello.state);
   ready.value = true;
 }
@@ -110,6 +115,8 @@ export function resetStore(): void {
   asks.value = [];
   settings.value = {};
   ready.value = false;
+  outdated.value = false;
+  version = undefined;
 }
 
 /** A port by what `serial_select_port` takes. */

@@ -1,22 +1,26 @@
 /** One serial pane: what it is connected to, its log or terminal, and the send bar. */
 import type { ComponentType } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { computed } from "@preact/signals";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { t } from "../i18n/mod.ts";
 import { notifyError } from "../lib/notify.ts";
 import { currentPane, layout } from "../lib/settings.ts";
-import { paneSettings, server } from "../lib/store.ts";
+import { paneSettings, paneView, server } from "../lib/store.ts";
 import { LogView } from "../log/log_view.tsx";
 import { setDisplay } from "./actions.ts";
 import { AdvancedBar } from "./advanced_bar.tsx";
 import type { LogHandle, TerminalProps } from "./log_seam.ts";
 import { type Offered, SendBar } from "./send_bar.tsx";
 import { EmptyState, Notice, StatusLine } from "./status.tsx";
-import { ConnectionBar, ToolRow, useFlow } from "./toolbar.tsx";
+import { ConnectionBar, ToolRow } from "./toolbar.tsx";
 
 /** Shows that there is nothing yet only while nothing was ever received or sent. */
 function useEmpty(name: string): boolean {
-  const flow = useFlow(name);
-  return flow === undefined || flow.counters.rxBytes + flow.counters.txBytes === 0;
+  return useMemo(() =>
+    computed(() => {
+      const counters = paneView(name)?.counters;
+      return counters === undefined || counters.rxBytes + counters.txBytes === 0;
+    }), [name]).value;
 }
 
 export function Pane({ name, only }: { name: string; only: boolean }) {

@@ -111,6 +111,25 @@ export function Notice({ pane }: { pane: PaneSettings }) {
   const name = pane.pane;
   // While the server is gone its banner speaks; what this would promise is not known.
   if (!online.value) return null;
+  if (pane.isConnected && pane.portName !== "" && pane.portName !== pane.port) {
+    return (
+      <div class="notice plain">
+        <p>
+          <span role="status">{t("other.title", { port: portName(pane.portName) })}</span>
+          <small>{t("other.text", { port: portName(pane.port) })}</small>
+        </p>
+        <Button
+          path={panePath(name, "notice", "switch")}
+          label={t("other.switch")}
+          tool="serial_open"
+          disabledReason={offline()}
+          onClick={() => start(name)}
+        >
+          {t("other.switch")}
+        </Button>
+      </div>
+    );
+  }
   if (pane.status === "lost" && lines > 0) {
     return (
       <div class="notice">

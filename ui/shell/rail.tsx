@@ -88,9 +88,22 @@ function PaneItem({ name }: { name: string }) {
   );
 }
 
+/**
+ * Chooses a port for the current pane, or, when that one is busy, for one that is closed or a new one: a click in a list
+ * never takes a device away from a pane.
+ */
+async function choosePort(port: string): Promise<void> {
+  const isFree = (name: string) => paneSettings(name)?.status === "closed";
+  const names = paneNames.peek();
+  const free = [currentPane.peek(), ...names].find((name) => names.includes(name) && isFree(name));
+  const pane = free ?? (await act("pane.add", {})).pane;
+  await call("serial_select_port", { pane, port });
+  for (let i = 0; i < 50 && !showPane(pane); i++) await new Promise((resolve) => setTimeout(resolve, 40));
+}
+
 function PortItem({ port }: { port: PortView }) {
-  const target = paneSettings(currentPane.value) ? currentPane.value : "main";
   const holder = holderText(port.holder);
+  const inPane = /^pane (\S+)$/.exec(port.holder ?? "")?.[1];
   const ids = port.vendorId && port.productId ? `${port.vendorId}:${port.productId}` : "";
   const more = [port.value, ids, port.serialNumber ?? ""].filter((one) => one !== "" && one !== port.friendlyName).join(
     ", ",
@@ -100,12 +113,14 @@ function PortItem({ port }: { port: PortView }) {
     <li>
       <Button
         path={`serial.ports.choose-${pathPart(port.value)}`}
-        label={t("rail.choosePort", { port: port.friendlyName, pane: target })}
+        label={inPane === undefined
+          ? t("rail.usePort", { port: port.friendlyName })
+          : t("rail.goToPort", { port: port.friendlyName, pane: inPane })}
         class="item"
         ownName
         tool="serial_select_port"
         disabledReason={offline()}
-        onClick={() => call("serial_select_port", { pane: target, port: port.value })}
+        onClick={() => inPane === undefined ? choosePort(port.value) : showPane(inPane)}
       >
         <span class={port.inUse && online.value ? "dot on" : "dot off"} />
         <span class="cut">{name}</span>

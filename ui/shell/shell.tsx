@@ -11,7 +11,7 @@ import { channels, ready, server } from "../lib/store.ts";
 import { Rail } from "./rail.tsx";
 import { ShortcutSheet } from "./shortcut_sheet.tsx";
 import { Side } from "./side.tsx";
-import { GoneBanner, PausedBanner, TopBar } from "./top_bar.tsx";
+import { GoneBanner, OutdatedBanner, PausedBanner, TopBar } from "./top_bar.tsx";
 import { Tour } from "./tour.tsx";
 
 /** What the log holds altogether, where the server listens, and which version it is. */
@@ -39,6 +39,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <TopBar onSheet={() => setSheet(true)} />
       <div style={{ gridArea: "ban" }}>
         <GoneBanner onRetry={() => connection().connect()} />
+        <OutdatedBanner />
         <PausedBanner />
       </div>
       {rail && <Rail />}

@@ -18,7 +18,7 @@ import {
   THEMES,
 } from "../lib/settings.ts";
 import { keysOf } from "../lib/shortcuts.ts";
-import { asks, calls, server } from "../lib/store.ts";
+import { asks, calls, outdated, server } from "../lib/store.ts";
 import { offline } from "../panes/toolbar.tsx";
 
 /** Each workspace is a document of its own. */
@@ -54,7 +54,7 @@ function ServerChip() {
   return (
     <span class={`chip ${state.kind === "gone" ? "bad" : "wait"}`} role="status">
       <span class={state.kind === "gone" ? "dot bad" : "dot wait"} />
-      {state.kind === "gone" ? t("server.gone") : t("server.connecting")}
+      {state.kind === "gone" ? state.refused ? t("server.refused") : t("server.gone") : t("server.connecting")}
     </span>
   );
 }
@@ -74,7 +74,7 @@ function AgentsChip() {
     ? t("agents.none")
     : running > 0
     ? t("agents.working", { n: view.sessions })
-    : t("agents.connected", { n: view.sessions });
+    : t(view.readOnly ? "agents.connectedReadOnly" : "agents.connected", { n: view.sessions });
   const dot = waiting > 0 || view?.paused ? "dot wait" : view && view.sessions > 0 ? "dot ai" : "dot off";
   return (
     <Button
@@ -256,9 +256,25 @@ export function GoneBanner({ onRetry }: { onRetry: () => void }) {
   if (online.value || state.kind !== "gone") return null;
   return (
     <div class="banner" role="alert">
-      <b>{t("gone.title")}</b>
-      <span class="grow">{state.tries > 3 ? t("gone.long") : t("gone.short")}</span>
+      <b>{state.refused ? t("gone.refused") : t("gone.title")}</b>
+      <span class="grow">
+        {state.refused ? t("gone.refusedText") : state.tries > 3 ? t("gone.long") : t("gone.short")}
+      </span>
       <Button path="global.banner.retry" label={t("gone.retry")} onClick={onRetry}>{t("gone.retry")}</Button>
+    </div>
+  );
+}
+
+/** A server of another version: this page may not understand it. */
+export function OutdatedBanner() {
+  if (!outdated.value || !online.value) return null;
+  return (
+    <div class="banner warned" role="status">
+      <b>{t("outdated.title")}</b>
+      <span class="grow">{t("outdated.text")}</span>
+      <Button path="global.banner.reload" label={t("outdated.reload")} onClick={() => location.reload()}>
+        {t("outdated.reload")}
+      </Button>
     </div>
   );
 }
