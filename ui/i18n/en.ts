@@ -421,4 +421,11 @@ export const en = {
   "other.title": "Open on {port}",
   "other.text": "{port} is chosen for the next start.",
   "other.switch": "Switch now",
+  "hint.inUse": "Close it there, or choose another port.",
+  "hint.noDevice": "Plug it in, or choose another port.",
+  "hint.notOpen": "Press Start to open the port.",
+  "refused.inUse": "{port} is in use by {who}.",
+  "refused.other": "{port} is in use by another program.",
+  "refused.gone": "{port} is not there: unplugged, or it has another name now.",
+  "refused.permission": "No permission to open {port}.",
 } as const;

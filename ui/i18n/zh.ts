@@ -419,4 +419,11 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   "other.title": "已在 {port} 上打开",
   "other.text": "已为下次启动选择 {port}。",
   "other.switch": "立即切换",
+  "hint.inUse": "请在那边关闭它，或选择其他端口。",
+  "hint.noDevice": "请插入设备，或选择其他端口。",
+  "hint.notOpen": "请按“开始”打开端口。",
+  "refused.inUse": "{port} 正被 {who} 占用。",
+  "refused.other": "{port} 正被其他程序占用。",
+  "refused.gone": "{port} 不存在：已拔出或名称已改变。",
+  "refused.permission": "没有打开 {port} 的权限。",
 };

@@ -37,6 +37,25 @@ const REASONS: Readonly<Record<string, Key>> = {
   full: "error.full",
 };
 
+/** What to do next, for a person: the server's hints speak of tools, which a person has not. */
+const HINTS: Readonly<Record<string, Key>> = {
+  in_use: "hint.inUse",
+  no_device: "hint.noDevice",
+  not_open: "hint.notOpen",
+};
+
+export function hintOf(error: CallError): string {
+  const key = error.reason === undefined ? undefined : HINTS[error.reason];
+  if (key !== undefined) return t(key);
+  return error.hint === undefined || /\b(?:serial|log|mcp|ui|ble|adb)_\w+/.test(error.hint) ? "" : error.hint;
+}
+
+/** Where a failure is told in its own place already: no message floats over it. */
+const shown = new WeakSet<Error>();
+export function markShown(error: Error): void {
+  shown.add(error);
+}
+
 /** A failure in words: what happened, and what to do. */
 export function explain(error: unknown): { text: string; detail: string } {
   if (!(error instanceof CallError)) {
@@ -44,12 +63,12 @@ export function explain(error: unknown): { text: string; detail: string } {
   }
   const key = error.reason === undefined ? undefined : REASONS[error.reason];
   const said = error.message.replace(/^-\d{5}:?\s*/, "");
-  if (key === undefined) return { text: said, detail: error.hint ?? "" };
+  if (key === undefined) return { text: said, detail: hintOf(error) };
   return { text: t(key), detail: error.reason === "server_gone" ? "" : said };
 }
 
 export function notifyError(error: unknown): void {
-  if (error instanceof CallError && error.reason === "canceled") return;
+  if (error instanceof CallError && (error.reason === "canceled" || shown.has(error))) return;
   const { text, detail } = explain(error);
   add("error", text, detail, 9000);
 }

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { t } from "../i18n/mod.ts";
 import { CallError } from "../lib/connection.ts";
-import { notify } from "../lib/notify.ts";
+import { hintOf, markShown, notify } from "../lib/notify.ts";
 import { act, call } from "../lib/server.ts";
 import { layout, setLayout } from "../lib/settings.ts";
 import type { InputOf } from "../../tools/mod.ts";
@@ -17,7 +17,11 @@ export async function start(pane: string): Promise<void> {
   try {
     await call("serial_open", { pane });
   } catch (error) {
-    if (error instanceof CallError) hints.value = { ...hints.peek(), [pane]: error.hint ?? "" };
+    if (error instanceof CallError) {
+      hints.value = { ...hints.peek(), [pane]: hintOf(error) };
+      // The pane itself says why, and offers the next step.
+      if (error.reason !== "server_gone" && error.reason !== undefined) markShown(error);
+    }
     throw error;
   }
 }

@@ -104,6 +104,9 @@ const troubled = (pane: PaneSettings): boolean =>
   pane.status === "closed" && pane.statusText !== "" && pane.statusText !== "closed" &&
   pane.statusText.includes(pane.port);
 
+/** The server's words for a state have no full stop. */
+const sentence = (text: string): string => /[.!?]$/.test(text) ? text : `${text}.`;
+
 /** Over the log: waiting for a device, or why it could not be opened. What is in the log stays. */
 export function Notice({ pane }: { pane: PaneSettings }) {
   const flow = useFlow(pane.pane);
@@ -148,7 +151,7 @@ export function Notice({ pane }: { pane: PaneSettings }) {
     return (
       <div class="notice bad" role="status">
         <p>
-          {pane.statusText}
+          {sentence(pane.statusText)}
           {hints.value[name] && <small>{hints.value[name]}</small>}
         </p>
         <Button
@@ -246,7 +249,7 @@ export function EmptyState({ pane }: { pane: PaneSettings }) {
       <div class="empty" role="status">
         <b>{t("empty.refused", { port: portName(pane.port) })}</b>
         <p>
-          {pane.statusText} {hints.value[name] ?? ""}
+          {sentence(pane.statusText)} {hints.value[name] ?? ""}
         </p>
         <div class="acts">
           <Button
@@ -279,7 +282,7 @@ export function EmptyState({ pane }: { pane: PaneSettings }) {
     return (
       <div class="empty">
         <b>{t("empty.choose")}</b>
-        <p>{t("empty.chooseHint", { n: count(pane.portOptions.length) })}</p>
+        <p>{t("empty.chooseHint", { n: count(pane.portOptions.filter((o) => !o.inUse).length) })}</p>
         <div class="acts">{rescan}</div>
       </div>
     );

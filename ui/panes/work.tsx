@@ -31,6 +31,7 @@ export function showPane(name: string): boolean {
   const element = document.getElementById(`pane-${name}`);
   if (!element) return false;
   element.scrollIntoView?.({ inline: "nearest", block: "nearest" });
+  if (currentPane.peek() === name) return true;
   currentPane.value = name;
   element.dataset.shown = "";
   setTimeout(() => delete element.dataset.shown, 1200);

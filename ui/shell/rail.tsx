@@ -122,7 +122,7 @@ function PortItem({ port }: { port: PortView }) {
         disabledReason={offline()}
         onClick={() => inPane === undefined ? choosePort(port.value) : showPane(inPane)}
       >
-        <span class={port.inUse && online.value ? "dot on" : "dot off"} />
+        <span class={!port.inUse || !online.value ? "dot off" : inPane === undefined ? "dot wait" : "dot on"} />
         <span class="cut">{name}</span>
         <span class={`tag${port.kind === "virtual" ? " unreal" : ""}`}>
           {/simulat|demo/i.test(port.friendlyName + port.product) ? t("kind.simulated") : t(KIND_KEYS[port.kind])}
