@@ -10,8 +10,6 @@ export interface LineOut {
   sendBytes(bytes: Uint8Array<ArrayBuffer>): void;
 }
 
-/** How often to look for new lines, ms. */
-export const TICK_MS = 15;
 /** Held back while more than this waits for the page. */
 const MAX_BACKLOG = 1024 * 1024;
 /** Most that one tick sends, all channels together, so that a flood in one pane delays no other thing for long. */
@@ -72,26 +70,29 @@ export class LineStream {
     this.#follows.delete(name);
   }
 
-  /** Sends what is new, within the bounds. True when more waits. To be called about each {@link TICK_MS}. */
+  /** Sends what is new, within the bounds. True while there is something to do: lines went, or more of them wait. */
   tick(): boolean {
     const now = this.#hub.now();
     if (now - this.#sentAt < BATCH_MS) return true;
     const follows = [...this.#follows.values()];
     let left = TICK_BYTES;
-    let more = false;
+    let busy = false;
     for (let i = 0; i < follows.length; i++) {
       const follow = follows[(this.#turn + i) % follows.length];
       if (!follow) continue;
       if (left <= 0 || this.#out.backlog > MAX_BACKLOG) {
-        more = true;
+        busy = true;
         break;
       }
       const sent = this.#advance(follow, left);
       left -= sent;
-      if (sent > 0) this.#sentAt = now;
+      if (sent > 0) {
+        this.#sentAt = now;
+        busy = true;
+      }
       if (left <= 0) this.#turn = (this.#turn + i + 1) % follows.length;
     }
-    return more || left <= 0;
+    return busy;
   }
 
   /** Answers a `fetch`: what the ring still holds from there on. False for an unknown channel. */

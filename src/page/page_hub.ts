@@ -13,10 +13,11 @@ import { ChannelViews } from "./channel_views.ts";
 import { PageCommands } from "./commands.ts";
 import { connectInfo } from "./connect_info.ts";
 import { PageControlTools } from "./control_tools.ts";
-import { ChannelIds, LineStream, TICK_MS } from "./line_stream.ts";
+import { ChannelIds, LineStream } from "./line_stream.ts";
 import { PageFind } from "./find.ts";
 import { olderLines } from "./older.ts";
 import { type ConnectionHost, PageConnection, type PageRequest, type RequestContext } from "./page_connection.ts";
+import { Pace } from "./pace.ts";
 import { PaneViews } from "./pane_views.ts";
 import { Person } from "./person.ts";
 import { serverView } from "./server_view.ts";
@@ -24,8 +25,9 @@ import { PageSettings } from "./settings.ts";
 import { type PartName, StateFeed } from "./state_feed.ts";
 import { Switches } from "./switches.ts";
 
-/** Not more state than ten times a second. */
-const STATE_MS = 100;
+/** Not more state than ten times a second; while nothing happens it is looked at less often, and lines too. */
+const STATE_MS = { busyMs: 100, idleMs: 300 };
+const LINES_MS = { busyMs: 15, idleMs: 60 };
 /** State waits for a page that has more than this still to read. */
 const MAX_BACKLOG = 1024 * 1024;
 const MAX_PAGES = 32;
@@ -72,9 +74,8 @@ export class PageHub {
   #lastPage = 0;
   #lastFocus = 0;
   #lastAgentCall = -Infinity;
-  #stateTimer: ReturnType<typeof setTimeout> | undefined;
-  #linesTimer: ReturnType<typeof setInterval> | undefined;
-  #sending: Promise<void> | undefined;
+  readonly #states = new Pace({ ...STATE_MS, run: () => this.#sendState() });
+  readonly #lines = new Pace({ ...LINES_MS, run: () => this.#tickLines() });
   #closed = false;
 
   constructor(options: PageHubOptions) {
@@ -82,7 +83,10 @@ export class PageHub {
     const { bench, timing } = options;
     const now = () => bench.hub.now();
     const pages = () => this.#pages.size;
-    const touch = (part: PartName) => () => this.#feed.touch(part);
+    const touch = (part: PartName) => () => {
+      this.#feed.touch(part);
+      this.#states.wake();
+    };
     this.#find = new PageFind(bench.hub);
     this.settings = new PageSettings(options.config);
     this.person = new Person({
@@ -99,7 +103,7 @@ export class PageHub {
     });
     this.bridge = this.commands;
     this.controlTools = new PageControlTools({ settings: () => this.#parts?.switches.controlTools ?? NO_TOOLS, pages });
-    this.#views = new PaneViews(bench, () => this.#feed.touch("ports"));
+    this.#views = new PaneViews(bench, touch("ports"));
     this.#calls = new CallList({ now, who: (session) => session.slice(0, 12), onChange: touch("calls") });
     const channels = new ChannelViews(bench.hub, this.#ids);
     this.#feed = new StateFeed({
@@ -119,6 +123,7 @@ export class PageHub {
       closed: (page) => this.#gone(page),
       problem: (where, error) => this.#problem(where, error),
     };
+    this.#ends.push(bench.panes.changed.on(() => this.#states.wake()));
     this.#ends.push(bench.panes.shown.on(({ pane }) => this.commands.show(pane)));
   }
 
@@ -136,7 +141,10 @@ export class PageHub {
       settings: this.settings,
       switches,
       connectInfo: () => connectInfo(server.address, server.token),
-      onSettings: () => this.#feed.touch("settings"),
+      onSettings: () => {
+        this.#feed.touch("settings");
+        this.#states.wake();
+      },
       onControlTools: () => this.controlTools.settingsChanged(),
     });
     this.#parts = { ...parts, switches, actions };
@@ -148,8 +156,12 @@ export class PageHub {
       begin: (record) => {
         if (record.kind !== "page") this.#lastAgentCall = this.#options.bench.hub.now();
         this.#calls.begin(record);
+        this.#wake();
       },
-      end: this.#calls.end,
+      end: (record) => {
+        this.#calls.end(record);
+        this.#wake();
+      },
     }));
   }
 
@@ -187,9 +199,9 @@ export class PageHub {
     this.person.close();
     this.controlTools.close();
     for (const page of [...this.#pages.keys()]) page.close();
-    this.#stopTimers();
     this.#find.close();
-    await this.#sending;
+    await this.#lines.stop();
+    await this.#states.stop();
   }
 
   #spokenTo(): PageConnection | undefined {
@@ -212,52 +224,48 @@ export class PageHub {
     page.sendText(`${JSON.stringify(head).slice(0, -1)},"state":{${this.#feed.members(this.#feed.all)}}}`);
     this.#pages.set(page, new LineStream(hub, this.#ids, page));
     page.begin();
-    this.#linesTimer ??= setInterval(() => this.#tickLines(), TICK_MS);
-    this.#planState();
+    this.#lines.start();
+    this.#states.start();
   }
 
   #gone(page: PageConnection): void {
     if (!this.#pages.delete(page)) return;
-    if (this.#pages.size === 0) this.#stopTimers();
-    else this.#controlsChanged();
+    if (this.#pages.size > 0) return this.#controlsChanged();
+    void this.#lines.stop();
+    void this.#states.stop();
   }
 
-  #stopTimers(): void {
-    clearInterval(this.#linesTimer);
-    clearTimeout(this.#stateTimer);
-    this.#linesTimer = undefined;
-    this.#stateTimer = undefined;
-  }
-
-  #tickLines(): void {
+  #tickLines(): boolean {
+    let busy = false;
     for (const [page, lines] of this.#pages) {
       try {
-        if (page.isOpen) lines.tick();
+        if (page.isOpen && lines.tick()) busy = true;
       } catch (error) {
         this.#problem("lines to a page", error);
         page.close();
       }
     }
+    return busy;
   }
 
-  #planState(): void {
-    if (this.#stateTimer !== undefined || this.#closed || this.#pages.size === 0) return;
-    this.#stateTimer = setTimeout(() => {
-      this.#sending = this.#sendState().finally(() => {
-        this.#stateTimer = undefined;
-        this.#planState();
-      });
-    }, STATE_MS);
-  }
-
-  async #sendState(): Promise<void> {
+  async #sendState(): Promise<boolean> {
+    let busy = false;
     this.#changed(await this.#feed.update());
     for (const page of this.#pages.keys()) {
-      if (page.stale.size === 0 || page.backlog > MAX_BACKLOG) continue;
+      if (page.stale.size === 0) continue;
+      busy = true;
+      if (page.backlog > MAX_BACKLOG) continue;
       page.sendText(`{"type":"state",${this.#feed.members(page.stale)}}`);
       page.stale.clear();
       this.#need().server.statusEmits++;
     }
+    return busy;
+  }
+
+  /** Something happens: what the page shows follows it quickly. */
+  #wake(): void {
+    this.#lines.wake();
+    this.#states.wake();
   }
 
   #changed(parts: readonly PartName[]): void {
@@ -310,6 +318,7 @@ export class PageHub {
     request: PageRequest,
     context: RequestContext,
   ): Promise<{ output: unknown; text: string } | undefined> {
+    this.#wake();
     switch (request.type) {
       case "call":
         return await this.#need().gate.call(request.tool, request.args, {

@@ -4,10 +4,10 @@ import { realPathOf } from "../bench/port_globs.ts";
 import type { PaneView, PortView } from "../core/page_protocol.ts";
 
 /** Asking the system who holds which port costs more than a tick has: not more often than this, unless asked, ms. */
-const OPTIONS_MS = 2000;
+const OPTIONS_MS = 5000;
 
 /**
- * Panes and ports as pages see them. What a pane may choose is kept for two seconds, and made anew at once when a port
+ * Panes and ports as pages see them. What a pane may choose is kept for some seconds, and made anew at once when a port
  * or the state of a pane changed.
  */
 export class PaneViews {
