@@ -51,7 +51,7 @@ deviceTest(
       lines.map((line) => /aaa bbb (\d+)/.exec(line)?.[1]),
       sent.map((_, i) => String(i).padStart(4, "0")),
     );
-    assert.ok(lines.every((line) => /^\d\d:\d\d:\d\d\.\d{3} \[rx\] /.test(line)), lines[0]);
+    assert.ok(lines.every((line) => /^\d\d:\d\d:\d\d\.\d{3} \[rx\] /.test(line)), lines[0] ?? "");
     assert.ok(lines.every((line) => !line.includes("\x1b")), "no escape in the readable copy");
     const folder = `${at.server.configDir}/log-cache`;
     let raw = 0;

@@ -104,8 +104,17 @@ const troubled = (pane: PaneSettings): boolean =>
   pane.status === "closed" && pane.statusText !== "" && pane.statusText !== "closed" &&
   pane.statusText.includes(pane.port);
 
-/** The server's words for a state have no full stop. */
-const sentence = (text: string): string => /[.!?]$/.test(text) ? text : `${text}.`;
+/** The server's words for a refusal, in the page's language where they are known; others as they are. */
+function refusal(text: string): string {
+  const [, port = "", who = ""] = /^(\S+) is in use by (.+?)\.?$/.exec(text) ?? [];
+  if (who === "another program") return t("refused.other", { port });
+  if (who !== "") return t("refused.inUse", { port, who });
+  const gone = /^(\S+) is not there\b/.exec(text)?.[1];
+  if (gone !== undefined) return t("refused.gone", { port: gone });
+  const forbidden = /^No permission to open (\S+?)\.?$/.exec(text)?.[1];
+  if (forbidden !== undefined) return t("refused.permission", { port: forbidden });
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
 
 /** Over the log: waiting for a device, or why it could not be opened. What is in the log stays. */
 export function Notice({ pane }: { pane: PaneSettings }) {
@@ -151,7 +160,7 @@ export function Notice({ pane }: { pane: PaneSettings }) {
     return (
       <div class="notice bad" role="status">
         <p>
-          {sentence(pane.statusText)}
+          {refusal(pane.statusText)}
           {hints.value[name] && <small>{hints.value[name]}</small>}
         </p>
         <Button
@@ -249,7 +258,7 @@ export function EmptyState({ pane }: { pane: PaneSettings }) {
       <div class="empty" role="status">
         <b>{t("empty.refused", { port: portName(pane.port) })}</b>
         <p>
-          {sentence(pane.statusText)} {hints.value[name] ?? ""}
+          {refusal(pane.statusText)} {hints.value[name] ?? ""}
         </p>
         <div class="acts">
           <Button
