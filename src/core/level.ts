@@ -47,6 +47,17 @@ for (const words of Object.keys(WORDS)) {
   }
 }
 
+/** What may be, or may end, a level word that is not the first word of a line; every other byte is passed over. */
+const CAPITAL = 1;
+const CLOSER = 2;
+const DASH = 3;
+const MARK = new Uint8Array(256);
+for (const words of Object.keys(WORDS)) {
+  for (const char of words.match(/\b[A-Z]/g) ?? []) MARK[char.charCodeAt(0)] = CAPITAL;
+}
+for (const char of ":]>)") MARK[char.charCodeAt(0)] = CLOSER;
+MARK[0x2d] = DASH;
+
 const isUpper = (b: number): boolean => b >= 0x41 && b <= 0x5a;
 
 /** ESP-IDF `E (123) tag: text` and Android `E/tag: text`, at `at`. */
@@ -83,27 +94,51 @@ export function detectLevel(bytes: Uint8Array, from: number, to: number): number
     if (level !== undefined) return level;
   }
   const end = Math.min(to, i + LOOK_BYTES);
-  /** No letter before: only time, brackets, blanks. */
-  let leading = true;
-  while (i < end) {
+  // Up to the first word that begins with a letter there are only times, brackets, blanks: that word may be in any case.
+  for (let leading = true; leading && i < end;) {
     const kind = KIND[bytes[i] ?? 0] ?? 0;
-    if (kind === 0) {
-      i++;
+    const start = i++;
+    if (kind === 0) continue;
+    while (i < to && ((KIND[bytes[i] ?? 0] ?? 0) & 2) !== 0) i++;
+    const level = (kind & 4) === 0 ? undefined : wordLevel(bytes, start, i, to, true);
+    if (level !== undefined) return level;
+    leading = (kind & 1) === 0;
+  }
+  return laterLevel(bytes, i, end, to);
+}
+
+/**
+ * Of the words after the first one, which begin before `end`: only those in capitals count, and those that a colon, a
+ * bracket or (`panic -`) a dash follows. So it looks at capitals and at such marks, and at nothing else.
+ */
+function laterLevel(bytes: Uint8Array, from: number, end: number, to: number): number {
+  const marks = Math.min(to, end + LONGEST + 1);
+  let level: number | undefined;
+  for (let i = from; i < marks; i++) {
+    const mark = MARK[bytes[i] ?? 0] ?? 0;
+    if (mark === 0) continue;
+    if (mark === CAPITAL) {
+      if (i >= end || ((KIND[bytes[i - 1] ?? 0] ?? 0) & 2) !== 0) continue;
+      let stop = i + 1;
+      while (stop < to && ((KIND[bytes[stop] ?? 0] ?? 0) & 2) !== 0) stop++;
+      level = wordLevel(bytes, i, stop, to, false);
+      if (level !== undefined) return level;
+      i = stop - 1;
       continue;
     }
-    const start = i;
-    i++;
-    while (i < to && ((KIND[bytes[i] ?? 0] ?? 0) & 2) !== 0) i++;
-    if ((kind & 4) !== 0 && i - start <= LONGEST && i - start >= 3) {
-      const level = wordLevel(bytes, start, i, to, leading);
-      if (level !== undefined) return level;
-    }
-    if ((kind & 1) !== 0) leading = false;
+    let stop = i;
+    if (mark === DASH && bytes[--stop] !== 0x20) continue;
+    let start = stop;
+    while (start > from && stop - start <= LONGEST && ((KIND[bytes[start - 1] ?? 0] ?? 0) & 2) !== 0) start--;
+    if (start >= end) continue;
+    level = wordLevel(bytes, start, stop, to, false);
+    if (level !== undefined) return level;
   }
   return FLAG.levelInfo;
 }
 
 function wordLevel(bytes: Uint8Array, from: number, to: number, end: number, leading: boolean): number | undefined {
+  if (to - from < 3 || to - from > LONGEST || (bytes[from] ?? 0) >= 0x80) return undefined;
   const same = BY_SHAPE[((bytes[from] ?? 0) & 0xdf) * 16 + to - from];
   if (!same) return undefined;
   for (const { bytes: word, level, panic } of same) {
@@ -122,7 +157,7 @@ function wordLevel(bytes: Uint8Array, from: number, to: number, end: number, lea
       (before === 0x28 && after === 0x29);
     if (leading || bracketed || after === 0x3a) return level;
     // `Kernel panic - not syncing`.
-    if (panic && after === 0x20 && bytes[to + 1] === 0x2d) return level;
+    if (panic && after === 0x20 && to + 1 < end && bytes[to + 1] === 0x2d) return level;
   }
   return undefined;
 }
