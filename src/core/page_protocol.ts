@@ -100,7 +100,7 @@ export interface ServerView {
 /** A call in the live list; `ms` and `ok` are null while it runs. */
 export interface CallView {
   id: number;
-  /** Client name and session, shortened; `page`, `cli`. */
+  /** Client name and the beginning of its session. */
   who: string;
   kind: "agent" | "cli" | "page";
   tool: string;

@@ -74,7 +74,12 @@ export function assemble(options: AssembleOptions): Assembled {
     ...(options.pageRoutes && { pageRoutes: options.pageRoutes(parts) }),
     ...(options.tuning && { tuning: options.tuning }),
   });
-  options.page?.attach({ server, gate, tokenChanged: () => app.tokenChanged() });
+  options.page?.attach({
+    server,
+    gate,
+    tokenChanged: () => app.tokenChanged(),
+    clientName: (session) => app.endpoints.clientName(session),
+  });
   return { ...parts, app };
 }
 

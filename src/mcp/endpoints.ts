@@ -98,6 +98,10 @@ export class McpEndpoints {
   get listening(): boolean {
     return this.#table.values().some((s) => s.listening);
   }
+  /** How the client of a session calls itself; undefined when it does not, or the session is gone. */
+  clientName(session: string): string | undefined {
+    return this.#table.peek(session)?.server.getClientVersion()?.name;
+  }
   /** Heartbeats and idle sessions; runs each second by itself, tests with their own clock call it. */
   tick(): void {
     this.#table.tick();

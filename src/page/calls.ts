@@ -2,21 +2,20 @@ import type { CallView } from "../core/page_protocol.ts";
 import type { CallRecord } from "../gate/gate.ts";
 
 const MAX_CALLS = 200;
+/** Over this many of a person's own calls these go first. */
+const MAX_OWN = 50;
 const MAX_ARGS = 120;
 const MAX_ERROR = 200;
 const MAX_EFFECTS = 20;
 /** Names of arguments whose value is nobody's business in a list. */
 const SECRET = /token|secret|password|passwd|pwd|apikey|api_key/i;
 
-/**
- * The live list of calls that agents and the command line make: begun, running, ended. A person's own clicks are left
- * out: the list is there to see what others do.
- */
+/** The live list of calls: begun, running, ended; what agents do and, for who wants to see it, what persons do. */
 export class CallList {
   readonly #calls = new Map<number, CallView>();
-  readonly #options: { now: () => number; who?: (session: string) => string; onChange: () => void };
+  readonly #options: { now: () => number; who: (session: string) => string; onChange: () => void };
 
-  constructor(options: { now: () => number; who?: (session: string) => string; onChange: () => void }) {
+  constructor(options: { now: () => number; who: (session: string) => string; onChange: () => void }) {
     this.#options = options;
   }
 
@@ -27,10 +26,11 @@ export class CallList {
 
   /** For {@link Gate.watch}. */
   begin = (record: Readonly<CallRecord>): void => {
-    if (record.kind === "page") return;
+    // A script that asks for the state is no person on a page.
+    if (record.session === "status") return;
     this.#calls.set(record.id, {
       id: record.id,
-      who: this.#options.who?.(record.session) ?? record.session,
+      who: this.#options.who(record.session),
       kind: record.kind,
       tool: record.tool.slice(0, 64),
       argsShort: shortArgs(record.args),
@@ -40,9 +40,11 @@ export class CallList {
       error: null,
       effects: [],
     });
-    // The oldest that has ended goes first; what still runs is worth seeing.
     if (this.#calls.size > MAX_CALLS) {
-      const oldest = [...this.#calls.values()].find((c) => c.ok !== null) ?? this.#calls.values().next().value;
+      // A person's own first, then the oldest that has ended; what still runs is worth seeing.
+      const all = [...this.#calls.values()];
+      const own = all.filter((c) => c.kind === "page" && c.ok !== null);
+      const oldest = (own.length > MAX_OWN ? own[0] : all.find((c) => c.ok !== null)) ?? all[0];
       if (oldest) this.#calls.delete(oldest.id);
     }
     this.#options.onChange();

@@ -49,6 +49,8 @@ export interface ServerParts {
   gate: Gate;
   /** A new token is in the settings: puts it in force. Absent: it cannot be changed. */
   tokenChanged?: () => void | Promise<void>;
+  /** How the client of a session calls itself. */
+  clientName?: (session: string) => string | undefined;
 }
 
 /**
@@ -88,10 +90,12 @@ export class PageHub {
       this.#states.wake();
     };
     this.#find = new PageFind(bench.hub);
+    const who = (session: string) => whoIs(session, this.#parts?.clientName?.(session));
     this.settings = new PageSettings(options.config);
     this.person = new Person({
       pages,
       now,
+      who,
       askFirst: () => this.#parts?.switches.askPerson ?? false,
       onChange: touch("asks"),
       ...(timing?.askMs !== undefined && { askMs: timing.askMs }),
@@ -104,7 +108,7 @@ export class PageHub {
     this.bridge = this.commands;
     this.controlTools = new PageControlTools({ settings: () => this.#parts?.switches.controlTools ?? NO_TOOLS, pages });
     this.#views = new PaneViews(bench, touch("ports"));
-    this.#calls = new CallList({ now, who: (session) => session.slice(0, 12), onChange: touch("calls") });
+    this.#calls = new CallList({ now, who, onChange: touch("calls") });
     const channels = new ChannelViews(bench.hub, this.#ids);
     this.#feed = new StateFeed({
       panes: () => this.#views.panes(),
@@ -354,3 +358,7 @@ export class PageHub {
     return await olderLines(sessionLogFolder, pane.name, before, request.count);
   }
 }
+
+/** A client in a few characters: its name and the beginning of its session, which tells two of the same name apart. */
+const whoIs = (session: string, name: string | undefined): string =>
+  name === undefined || name === "unknown" ? session.slice(0, 12) : `${name.slice(0, 40)} ${session.slice(0, 4)}`;

@@ -17,6 +17,8 @@ export interface PersonOptions {
   pages: () => number;
   /** A dangerous call waits for a yes on the page. */
   askFirst: () => boolean;
+  /** A session in words. */
+  who: (session: string) => string;
   /** ms, monotonic. */
   now: () => number;
   onChange: () => void;
@@ -93,7 +95,7 @@ export class Person {
     const askedAt = this.#options.now();
     const view: AskView = {
       askId,
-      who: caller.session,
+      who: this.#options.who(caller.session),
       tool: row.name,
       argsShort: shortArgs(input),
       consequence,

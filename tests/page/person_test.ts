@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { isObject } from "../../src/mcp/protocol.ts";
+import { TOKEN } from "../rigs/app.ts";
 import { until } from "../rigs/bench.ts";
 import type { RawMcp } from "../rigs/mcp_client.ts";
 import { pageRig } from "../rigs/page.ts";
@@ -115,8 +116,12 @@ Deno.test("the live list shows who called what, how it went and what it changed,
   const slow = agent.call("test_slow", { ms: 100_000 }, { id: 77 });
   await page.call("serial_set_baud", { baud: 4800 });
   const calls = () => page.state.calls ?? [];
-  await until(() => calls().length === 4 && calls()[2]?.ok !== null, "four calls are shown");
-  const [set, select, secret, running] = calls();
+  await until(() => calls().length === 5 && calls().filter((c) => c.ok !== null).length === 4, "five calls are shown");
+  const [set, select, secret, running, own] = calls().toSorted((a, b) =>
+    Number(a.kind === "page") - Number(b.kind === "page")
+  );
+  assert.match(set?.who ?? "", /^raw [0-9a-f]{4}$/, "the client by its name");
+  assert.deepEqual([own?.kind, own?.tool, own?.effects], ["page", "serial_set_baud", ["baud: 9600 → 4800"]]);
   assert.deepEqual([set?.tool, set?.kind, set?.argsShort, set?.ok, set?.effects], [
     "serial_set_baud",
     "agent",
@@ -131,7 +136,12 @@ Deno.test("the live list shows who called what, how it went and what it changed,
   assert.equal(page.state.server?.hasAgents, true);
   await agent.notify("notifications/cancelled", { requestId: 77 });
   await slow;
-  await until(() => calls()[3]?.ok === false, "the end of the running one is shown");
+  // A script that looks at the state is nobody in the list.
+  await (await fetch(`${rig.origin}/status?token=${TOKEN}`)).body?.cancel();
+  await page.call("app_info");
+  await until(() => calls().some((c) => c.tool === "app_info"), "what came later is shown");
+  assert.equal(calls().some((c) => c.tool === "mcp_status"), false);
+  await until(() => calls().find((c) => c.tool === "test_slow")?.ok === false, "the end of the running one is shown");
 });
 
 Deno.test("a person switches the transport at once, and it is kept [C015]", async () => {
