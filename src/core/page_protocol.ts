@@ -170,6 +170,10 @@ export interface ActionOutputs {
   "pane.add": { pane: string };
   "pane.sendFile": { bytes: number };
   "server.connectInfo": ConnectInfo;
+  /**
+   * Ends the cookie of this page too, and all other pages: the page gets its new cookie with a fetch of
+   * `/devices?token=<new token>` (it need not leave the document for that).
+   */
   "server.resetToken": ConnectInfo;
   /** Same origin; answers with Content-Disposition: attachment. */
   "log.saveAs": { url: string; name: string };

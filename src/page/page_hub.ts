@@ -330,8 +330,14 @@ export class PageHub {
           signal: context.signal,
           progress: context.progress,
         });
-      case "do":
-        return await runAction(this.#need().actions, request.action, request.args, context);
+      case "do": {
+        const answer = await runAction(this.#need().actions, request.action, request.args, context);
+        // Other pages may be those of who has the old token; a person's own sign in again.
+        if (request.action === "server.resetToken") {
+          for (const other of [...this.#pages.keys()]) if (other !== page) other.close();
+        }
+        return answer;
+      }
       case "fetch":
         if (this.#pages.get(page)?.fetch(request.id, request.channel, request.fromSeq, request.count)) return undefined;
         throw invalid(`No channel ${request.channel}.`);

@@ -160,6 +160,7 @@ Deno.test("a new token ends the old one everywhere, and the page learns the new 
   await using rig = await pageRig();
   const page = await rig.page();
   const agent = await rig.agent();
+  const other = await rig.page();
   const before = await page.act("server.connectInfo", {});
   assert.ok(before.streamableUrl.startsWith(`${rig.origin}/mcp?token=`));
   const info = await page.act("server.resetToken", {});
@@ -170,6 +171,7 @@ Deno.test("a new token ends the old one everywhere, and the page learns the new 
   assert.notEqual(reply.status, 401);
   assert.ok(info.clients.length >= 6 && info.clients.every((c) => c.snippet.includes(info.token)));
   for (const c of info.clients) if (c.language === "json") JSON.parse(c.snippet);
+  await other.closed;
   // The page itself goes on, and can sign in again for its next load.
   await page.call("app_info");
   assert.equal(JSON.stringify(page.state).includes(info.token), false);
