@@ -1,6 +1,5 @@
-import { sequenceEnd } from "../core/ansi.ts";
 import { FLAG, levelOf, type LineSink } from "../core/line.ts";
-import { escapeRow } from "../core/text.ts";
+import { escapeRow, ROW_GROWTH, writeRow } from "../core/text.ts";
 import { dayOf, type Kind, KINDS, safePane, safePort } from "./session_files.ts";
 import { BLOCK_BYTES, type PlannedPart, SessionWriter, takeBlock } from "./session_writer.ts";
 
@@ -26,10 +25,8 @@ export const QUEUE_BYTES = 32 * 1024 * 1024;
 const FLUSH_MS = 200;
 const CLOSE_MS = 2000;
 const LF = 10;
-const TAB = 9;
-const ESC = 27;
-const BACKSLASH = 92;
-/** Bytes of `HH:MM:SS.mmm ` and the longest tag. */
+/** Bytes of `HH:MM:SS.mmm `; with the longest tag. */
+const CLOCK_BYTES = 13;
 const HEAD_BYTES = 32;
 
 /**
@@ -54,9 +51,13 @@ export class SessionLog {
   #refused: Record<Kind, number> | undefined;
   readonly #pane: string;
   readonly #onProblem: (text: string, ok: boolean) => void;
-  // The head of a row is made once a millisecond, not once a row.
-  readonly #head = new Uint8Array(13);
+  // The head of a row is made once for all lines of a chunk, and its clock once a millisecond, not once a row.
+  readonly #head = new Uint8Array(HEAD_BYTES);
+  #headLength = 0;
+  #headKey = -1;
   #headMs = NaN;
+  #lineT = NaN;
+  #lineMs = NaN;
   readonly #tags: Uint8Array[] = [];
 
   constructor(options: SessionLogOptions) {
@@ -121,22 +122,23 @@ export class SessionLog {
   /** A line for the readable file. */
   readonly line: LineSink = (t, flags, bytes, from, to) => {
     if (this.#closed) return;
-    const wallMs = this.#wallMs(t);
-    // The clock costs more than the line: the raw bytes that came before it have looked at it already.
-    if (wallMs >= this.#day.to) this.#roll();
-    if (this.#refuse("log", to - from)) return;
-    const need = HEAD_BYTES + 2 * (to - from) + 1;
-    if ((flags & (FLAG.high | FLAG.frame)) === 0 && need <= BLOCK_BYTES) {
-      const block = this.#room("log", need);
-      const start = this.#lengths.log;
-      const end = copyAscii(bytes, from, to, block, this.#putHead(wallMs, flags, block, start));
-      if (end > 0) {
-        block[end] = LF;
-        this.#endRow(block, start, end + 1);
-        return;
-      }
+    if (t !== this.#lineT) {
+      this.#lineMs = this.#wallMs(t);
+      this.#lineT = t;
+      // The clock costs more than the line: the raw bytes that came before it have looked at it already.
+      if (this.#lineMs >= this.#day.to) this.#roll();
     }
-    this.#textRow(wallMs, flags, escapeRow(bytes.subarray(from, to), flags));
+    if (this.#refuse("log", to - from)) return;
+    const need = HEAD_BYTES + ROW_GROWTH * (to - from) + 1;
+    if (need > BLOCK_BYTES) { // not from the line assembler; only a caller's own long message
+      this.#textRow(this.#lineMs, flags, escapeRow(bytes.subarray(from, to), flags));
+      return;
+    }
+    const block = this.#room("log", need);
+    const start = this.#lengths.log;
+    const end = writeRow(bytes, from, to, flags, block, this.#putHead(this.#lineMs, flags, block, start));
+    block[end] = LF;
+    this.#endRow(block, start, end + 1);
   };
 
   /**
@@ -262,6 +264,7 @@ export class SessionLog {
 
   #putHead(wallMs: number, flags: number, block: Uint8Array, start: number): number {
     const ms = Math.floor(wallMs);
+    const key = (flags & (FLAG.dirMask | FLAG.levelMask | FLAG.continued)) >> 2;
     if (ms !== this.#headMs) {
       this.#headMs = ms;
       const d = new Date(ms);
@@ -269,12 +272,16 @@ export class SessionLog {
       const text = `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}.`;
       this.#encoder.encodeInto(`${text}${String(d.getMilliseconds()).padStart(3, "0")} `, this.#head);
     }
-    let at = start;
-    for (let i = 0; i < 13; i++) block[at++] = this.#head[i] ?? 0;
-    const key = (flags & (FLAG.dirMask | FLAG.levelMask | FLAG.continued)) >> 2;
-    const tag = this.#tags[key] ??= this.#encoder.encode(tagOf(flags));
-    for (let i = 0; i < tag.length; i++) block[at++] = tag[i] ?? 0;
-    return at;
+    if (key !== this.#headKey) {
+      this.#headKey = key;
+      const tag = this.#tags[key] ??= this.#encoder.encode(tagOf(flags));
+      this.#head.set(tag, CLOCK_BYTES);
+      this.#headLength = CLOCK_BYTES + tag.length;
+    }
+    const head = this.#head;
+    const length = this.#headLength;
+    for (let i = 0; i < length; i++) block[start + i] = head[i] ?? 0;
+    return start + length;
   }
 
   /** Whether the queue is too full for more. What is refused is counted, and told in the file once there is room. */
@@ -299,26 +306,6 @@ export class SessionLog {
     this.#writer.dropped[kind] += bytes;
     return true;
   }
-}
-
-/**
- * What `escapeRow` would give, without a string in between, for bytes that are printable ASCII, tabs and ANSI
- * sequences: gives the end in `out`, or 0 if there is anything else.
- */
-function copyAscii(bytes: Uint8Array, from: number, to: number, out: Uint8Array, at: number): number {
-  for (let i = from; i < to; i++) {
-    const byte = bytes[i] ?? 0;
-    if (byte < 0x20 && byte !== TAB) {
-      const end = byte === ESC ? sequenceEnd(bytes, i, to) : 0;
-      if (end <= 0) return 0;
-      i = end - 1;
-      continue;
-    }
-    if (byte >= 0x7f) return 0;
-    if (byte === BACKSLASH) out[at++] = BACKSLASH;
-    out[at++] = byte;
-  }
-  return at;
 }
 
 function tagOf(flags: number): string {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { stripSequences } from "../../src/core/ansi.ts";
 import { FLAG } from "../../src/core/line.ts";
-import { escapeRow, hexOf, hexPairs, needsHex, renderText } from "../../src/core/text.ts";
+import { escapeRow, hexOf, hexPairs, needsHex, renderText, ROW_GROWTH, writeRow } from "../../src/core/text.ts";
 import { charLength, contentFlags, openChar, validUntil } from "../../src/core/utf8.ts";
 import { wildBytes } from "./lines_rig.ts";
 
@@ -41,6 +41,27 @@ Deno.test("a row of text can be undone to the bytes, colours apart, and is one l
     }),
     { numRuns: 500 },
   );
+});
+
+Deno.test("a row written as bytes is the row of text, wherever the line lies, and stays in its room", () => {
+  const around = fc.tuple(fc.uint8Array({ maxLength: 4 }), wildBytes, fc.uint8Array({ maxLength: 4 }));
+  fc.assert(
+    fc.property(around, fc.boolean(), fc.nat(9), ([before, bytes, after], frame, at) => {
+      const all = Uint8Array.of(...before, ...bytes, ...after);
+      const flags = flagsOf(bytes) | (frame ? FLAG.frame : 0);
+      const out = new Uint8Array(at + ROW_GROWTH * bytes.length).fill(0xee);
+      const end = writeRow(all, before.length, before.length + bytes.length, flags, out, at);
+      assert.equal(
+        new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(out.slice(at, end)),
+        escapeRow(bytes, flags),
+      );
+      assert.ok(end <= out.length && out.subarray(0, at).every((b) => b === 0xee));
+      if (frame) assert.equal(escapeRow(bytes, flags), hexPairs(bytes));
+    }),
+    { numRuns: 500 },
+  );
+  // A colour inside a character: without it the character is whole.
+  assert.equal(rowOf(Uint8Array.of(0xc3, ...bytesOf("\x1b[0m"), 0xa9)), "é");
 });
 
 Deno.test("controls, backslash and line separators are escaped in rows; a tab and every script stay", () => {
