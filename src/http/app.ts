@@ -8,6 +8,7 @@ import { McpEndpoints } from "../mcp/endpoints.ts";
 import type { Sources } from "../mcp/resources.ts";
 import type { Profile } from "../mcp/slim.ts";
 import { isAuthorized, isLoopbackOrigin, isOwnHost, isOwnOrigin, type Secrets } from "./guard.ts";
+import { signInPage, wantsDocument } from "./sign_in.ts";
 import type { ServerOptions } from "@modelcontextprotocol/server";
 
 /** What a route is given; Host, Origin and token are checked by then. */
@@ -115,9 +116,11 @@ export function createApp(options: AppOptions): App {
       return refuse(403, "requests of pages from elsewhere are refused");
     }
     if (url.pathname === "/healthz") return health(request);
-    if (!isAuthorized(request, url, secrets, info.port)) return unauthorized();
+    if (!isAuthorized(request, url, secrets, info.port)) {
+      return mcpRoute === undefined && wantsDocument(request) ? signInPage() : unauthorized();
+    }
     const route = mcpRoute ?? pageRoute(pageRoutes, url.pathname);
-    if (route === undefined) return refuse(404, `nothing here; MCP clients use /mcp`);
+    if (route === undefined) return refuse(404, "nothing here; the page is at /devices, MCP clients use /mcp");
     return await route({ request, url, port: info.port });
   }
 

@@ -73,6 +73,21 @@ Deno.test("with the cookie the page is served under a strict policy; without it 
   }
 });
 
+Deno.test("a browser that is not signed in is told what to do; nothing of the server is in it", async () => {
+  await using rig = await pageRig();
+  for (const path of ["/", "/devices", "/nope"]) {
+    const reply = await get(rig, path, { accept: "text/html,application/xhtml+xml" });
+    assert.equal(reply.status, 401);
+    const html = await text(reply);
+    assert.match(html, /Not signed in/);
+    assert.equal(/<script|<style|style=|7777|\/work|\/tmp/.test(html), false);
+    assert.match(reply.headers.get("content-security-policy") ?? "", /default-src 'none'/);
+  }
+  const mcp = await get(rig, "/mcp", { accept: "text/html" });
+  assert.equal(mcp.status, 401);
+  assert.match(await text(mcp), /mcp-endpoint.json/);
+});
+
 Deno.test("files have an ETag and are sent once; what changed on disk is sent anew", async () => {
   await using rig = await pageRig();
   const cookie = await signIn(rig);
