@@ -1,12 +1,13 @@
 import { StdioBridge } from "../mcp/stdio_bridge.ts";
 import { answers, readEndpoint } from "../store/endpoint.ts";
 import type { Paths } from "../store/paths.ts";
-import { CliError, type Flags, type Parsed, UsageError } from "./args.ts";
+import { CliError, type Flags, type Parsed } from "./args.ts";
 import { type Command, configDirFlag } from "./command.ts";
 import { pathsOf } from "./folder.ts";
 import { parsePortPaths, portPathFlag } from "./port_path.ts";
 import type { RunningServer } from "./server.ts";
 import { untilStopped } from "./signals.ts";
+import { toolProfile, toolsFlag } from "./tool_profile.ts";
 import { VERSION } from "./version.ts";
 
 const STOP_MS = 1900;
@@ -15,7 +16,7 @@ const LINGER_MS = 300;
 
 const flags: Flags = {
   ...configDirFlag,
-  tools: { type: "string", value: "PROFILE", env: true, help: "all, or slim: the few tools that cover most work" },
+  ...toolsFlag,
   "read-only": { type: "boolean", env: true, help: "agents may read only, when the server is started here" },
   ...portPathFlag,
 };
@@ -27,10 +28,7 @@ export const command: Command = {
     "configuration folder; if there is none, starts one without a page, which others can join, too.\n" +
     "fieldbench connect CLIENT prints the entry for a client.",
   async run(parsed, io) {
-    const profile = parsed.string("tools");
-    if (profile !== undefined && profile !== "all" && profile !== "slim") {
-      throw new UsageError(`${parsed.origin("tools")} must be all or slim, not "${profile}"`);
-    }
+    const profile = toolProfile(parsed);
     const paths = pathsOf(parsed, io);
     const home = new Home(paths, parsed, (text) => io.err(text));
     const stop = untilStopped();

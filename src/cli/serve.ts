@@ -6,6 +6,7 @@ import { openBrowser } from "./open_browser.ts";
 import { parsePortPaths, portPathFlag } from "./port_path.ts";
 import type { RunningServer } from "./server.ts";
 import { untilStopped } from "./signals.ts";
+import { toolProfile, toolsFlag } from "./tool_profile.ts";
 import { VERSION } from "./version.ts";
 
 /** All is closed by then, or the process ends without. */
@@ -21,6 +22,7 @@ const flags: Flags = {
   "read-only": { type: "boolean", env: true, help: "agents may read only" },
   ...portPathFlag,
   "rate-limit": { type: "string", value: "N", env: true, help: "tool calls a minute and session; 0: no limit" },
+  ...toolsFlag,
   "ready-json": { type: "boolean", env: true, help: "one line of JSON on standard output when it is ready" },
 };
 
@@ -38,6 +40,7 @@ export const command: Command = {
     const extraPorts = parsePortPaths(parsed.strings("port-path"), parsed.origin("port-path"));
     const port = wholeNumber(parsed, "port", 0, 65_535);
     const rateLimitPerMin = wholeNumber(parsed, "rate-limit", 0, 1_000_000);
+    const profile = toolProfile(parsed);
     const stop = untilStopped();
     // Loaded only now: help and refusals come at once.
     const { startServer } = await import("./server.ts");
@@ -50,6 +53,7 @@ export const command: Command = {
       readOnly: parsed.boolean("read-only"),
       extraPorts,
       rateLimitPerMin,
+      toolProfile: profile,
     });
     if (parsed.boolean("ready-json")) {
       const { url, urlStreamable, pid } = server.endpoint;

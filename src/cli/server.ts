@@ -1,6 +1,7 @@
 import { Bench } from "../bench/bench.ts";
 import { LogHub } from "../bench/log_hub.ts";
 import { systemDriver } from "../drivers/serial/mod.ts";
+import type { Profile } from "../mcp/slim.ts";
 import { originOf } from "../handlers/server_state.ts";
 import { assemble, type Assembled } from "../http/assemble.ts";
 import { listen, type Listening } from "../http/listen.ts";
@@ -26,6 +27,8 @@ export interface ServeOptions {
   readOnly: boolean;
   extraPorts: readonly ExtraPort[];
   rateLimitPerMin?: number | undefined;
+  /** What agents see that name no profile. */
+  toolProfile?: Profile | undefined;
 }
 
 export interface RunningServer {
@@ -91,6 +94,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       version: options.version,
       readOnly: options.readOnly,
       ...(options.token !== undefined && { token: options.token }),
+      ...(options.toolProfile && { toolProfile: options.toolProfile }),
       ...(options.rateLimitPerMin !== undefined && { rateLimitPerMin: options.rateLimitPerMin }),
     });
     const { host, port: configured } = settings.value.server;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { CLIENTS, entriesFor } from "../../src/cli/client_entries.ts";
 import { run } from "../../src/cli/main.ts";
+import { connect as mcp } from "../rigs/mcp_client.ts";
 import { ROOT, startServer } from "../rigs/server.ts";
 
 const URL_ = "http://127.0.0.1:7777/mcp?token=a-token-of-some-length";
@@ -85,4 +86,12 @@ Deno.test("without a server the coming address is printed, and that is said; wro
   assert.match(wrong.err, /claude-code/);
   assert.equal((await connect("cursor", "--http", "--stdio", "--config-dir", folder)).code, 2);
   await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("serve --tools slim shows agents the slim profile; another value is refused", async () => {
+  await using server = await startServer({ args: ["--tools", "slim"] });
+  const client = await mcp(server.origin, server.token);
+  const { json } = await client.request("tools/list");
+  assert.ok(JSON.stringify(json).length < 2500);
+  await assert.rejects(startServer({ args: ["--tools", "tiny"] }), /must be all or slim/);
 });
