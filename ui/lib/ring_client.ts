@@ -94,7 +94,8 @@ export class LineFeed {
   /** For the next `older`; null: that was the beginning. undefined: not asked yet. */
   #cursor: string | null | undefined;
   #loadingOlder = false;
-  #wasCleared = false;
+  /** Lines up to these are not shown; 0: never cleared in this run of the server. */
+  #cleared = { rx: 0, tx: 0 };
 
   constructor(link: Link, { rx, tx, pane, budget }: FeedOptions, epochMs: number | undefined) {
     this.#link = link;
@@ -134,18 +135,17 @@ export class LineFeed {
 
   /** Something older than the first row may be on disk. */
   get hasOlder(): boolean {
-    return this.#pane !== null && this.#cursor !== null && !this.#wasCleared;
+    return this.#pane !== null && this.#cursor !== null && this.#cleared.rx + this.#cleared.tx === 0;
   }
 
   /** A person cleared the view: lines up to these seqs go. */
   clearThrough(seqs: { rx: number; tx: number }): void {
-    if (seqs.rx === 0 && seqs.tx === 0) return;
-    for (const channel of this.#channels) {
-      const to = channel.chan === CHAN.rx ? seqs.rx : seqs.tx;
-      channel.waiting = channel.waiting.filter((r) => r.seq > to);
-    }
-    this.#wasCleared = true;
-    if (this.store.clearThrough(seqs)) this.#tell();
+    if (seqs.rx <= this.#cleared.rx && seqs.tx <= this.#cleared.tx) return;
+    this.#cleared = { rx: Math.max(seqs.rx, this.#cleared.rx), tx: Math.max(seqs.tx, this.#cleared.tx) };
+    const { store } = this;
+    if (!store.clearThrough(this.#cleared)) return;
+    if (store.endRow === store.firstRow) store.mark(MARK.cleared, Date.now());
+    this.#tell();
   }
 
   /** Reads lines before the first row from the session log. False: there are none. */
@@ -166,7 +166,7 @@ export class LineFeed {
       const { lines, cursor } = await this.#link.older(query);
       const source = typeof before === "string" ? { cursor: before } : { beforeWall: first?.wall ?? 0 };
       this.#cursor = cursor;
-      if (this.#wasCleared || lines.length === 0) {
+      if (this.#cleared.rx + this.#cleared.tx > 0 || lines.length === 0) {
         this.#tell();
         return false;
       }
@@ -220,6 +220,7 @@ export class LineFeed {
     if (this.#epochMs !== undefined && Math.abs(this.#epochMs - epochMs) > 1) {
       this.store.restart(Date.now());
       for (const channel of this.#channels) channel.next = 1;
+      this.#cleared = { rx: 0, tx: 0 };
     }
     this.#epochMs = epochMs;
     for (const channel of this.#channels) {
@@ -281,7 +282,8 @@ export class LineFeed {
     const epoch = this.#epochMs ?? 0;
     const { store } = this;
     const taken = this.#channels.map((channel) => {
-      const records = channel.waiting.filter((r) => r.seq >= channel.next);
+      const cleared = channel.chan === CHAN.rx ? this.#cleared.rx : this.#cleared.tx;
+      const records = channel.waiting.filter((r) => r.seq >= channel.next && r.seq > cleared);
       const losses = channel.losses;
       channel.waiting = [];
       channel.losses = [];

@@ -11,8 +11,8 @@ import { PLAIN, styleAfter } from "./style.ts";
 export const CHAN = { rx: 0, tx: 1, mark: 2 } as const;
 export type Chan = (typeof CHAN)[keyof typeof CHAN];
 
-/** Rows that are no lines. In `raw`: how many lines, for `loss`. */
-export const MARK = { loss: 1, cleared: 2, restart: 3 } as const;
+/** Rows that are no lines. `loss`: `raw` lines that this page missed; `gone`: a line that is held nowhere any more. */
+export const MARK = { reading: 0, loss: 1, cleared: 2, restart: 3, gone: 4 } as const;
 
 const CHUNK_ROWS = 512;
 const MOST_ROWS = 1024;
@@ -337,7 +337,7 @@ export class LineStore {
       ...Array.from({ length: chunk.count - lines.length }, (): NewLine => ({
         chan: CHAN.mark,
         wall: lines[0]?.wall ?? 0,
-        seq: MARK.loss,
+        seq: MARK.gone,
         flags: 0,
         raw: 1,
         bytes: new Uint8Array(0),

@@ -1,6 +1,6 @@
 /** Whether a line matches what is looked for or filtered by, and where. Pure. */
 import { FLAG, levelOf } from "../../src/core/line.ts";
-import { CHAN, type Line } from "./line_store.ts";
+import { CHAN } from "./line_store.ts";
 import { rowText, type View } from "./row_text.ts";
 import type { RowTest } from "./row_set.ts";
 
@@ -18,7 +18,6 @@ export const NO_FILTER: Filter = { direction: "both", level: "all", text: "" };
 const LEVELS = ["debug", "info", "warn", "error"] as const;
 const LEAST: Readonly<Record<ShownLevel, number>> = { all: 0, info: 1, warn: 2, error: 3 };
 
-// deno-lint-ignore no-control-regex
 const IS_ASCII = /^[\x20-\x7e]*$/;
 const lower = (b: number): number => b >= 0x41 && b <= 0x5a ? b | 0x20 : b;
 

@@ -5,7 +5,7 @@ import { timeOfDay } from "../lib/format.ts";
 import { dark } from "../lib/settings.ts";
 import { CHAN, type Line, MARK } from "./line_store.ts";
 import { type RowText, type Run } from "./row_text.ts";
-import { ATTR, luminance, PLAIN, paletteRgb, readable, RGB, styleOf } from "./style.ts";
+import { ATTR, luminance, paletteRgb, PLAIN, readable, RGB, styleOf } from "./style.ts";
 
 export type TimeMode = "absolute" | "relative" | "between";
 
@@ -99,7 +99,9 @@ const groundOf = (value: number): number => {
   return luminance(paletteRgb(value - 1));
 };
 const rawCss = (value: number): string => {
-  const rgb = value >= RGB ? [(value - RGB) >> 16, ((value - RGB) >> 8) & 255, (value - RGB) & 255] : paletteRgb(value - 1);
+  const rgb = value >= RGB
+    ? [(value - RGB) >> 16, ((value - RGB) >> 8) & 255, (value - RGB) & 255]
+    : paletteRgb(value - 1);
   return `rgb(${rgb.join(" ")})`;
 };
 
@@ -175,8 +177,18 @@ const sourceText = (line: Line): string => {
 };
 
 export function markText(line: Line): string {
-  if (line.seq === MARK.loss) return t("log.lost", { n: line.raw });
-  return line.seq === MARK.restart ? t("log.restarted") : t("log.clearedAt");
+  switch (line.seq) {
+    case MARK.loss:
+      return t("log.lost", { n: line.raw });
+    case MARK.cleared:
+      return t("log.clearedAt", { time: timeOfDay(line.wall).slice(0, 8) });
+    case MARK.restart:
+      return t("log.restarted");
+    case MARK.gone:
+      return t("log.gone");
+    default:
+      return t("log.reading");
+  }
 }
 
 export function paintRow(into: RowElement, line: Line, row: RowText, look: Look): void {
@@ -185,7 +197,7 @@ export function paintRow(into: RowElement, line: Line, row: RowText, look: Look)
   const dir = line.chan === CHAN.tx ? "tx" : isMark ? "none" : directionOf(line.flags);
   const level = levelOf(line.flags);
   // A colour that the device chose says more than a guess from the words.
-  const coloured = row.runs.some((r) => r.style !== PLAIN && styleOf(r.style).fg > 0);
+  const coloured = row.runs.some((r) => r.kind === "hex" || (r.style !== PLAIN && styleOf(r.style).fg > 0));
   const classes = ["lr"];
   if (isMark) classes.push(line.seq === MARK.loss ? "loss" : "note");
   else if (line.chan === CHAN.tx) classes.push("tx");

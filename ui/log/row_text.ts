@@ -100,7 +100,8 @@ export function textRow(bytes: Uint8Array, flags: number, style = PLAIN): RowTex
   return { text: out.text, runs: out.runs };
 }
 
-const LINE_BYTES = 16;
+const LEAST_BYTES = 16;
+const STEP_BYTES = 8;
 
 export function hexPairs(bytes: Uint8Array): string {
   let out = "";
@@ -115,10 +116,10 @@ export function asciiOf(bytes: Uint8Array): string {
   return out;
 }
 
-/** A row of bytes with the ASCII beside, in columns of 16, 32, 48 … bytes. */
+/** A row of bytes with the ASCII beside, at columns that rows of like length share: 16, 24, 32 … bytes. */
 export function hexRow(bytes: Uint8Array): RowText {
   const out = new Builder();
-  const columns = Math.max(1, Math.ceil(bytes.length / LINE_BYTES)) * LINE_BYTES;
+  const columns = Math.max(LEAST_BYTES, Math.ceil(bytes.length / STEP_BYTES) * STEP_BYTES);
   out.add(hexPairs(bytes).padEnd(columns * 3 + 1, " "), PLAIN, "hex");
   out.add(asciiOf(bytes), PLAIN, "beside");
   return { text: out.text, runs: out.runs };

@@ -4,7 +4,7 @@
  */
 
 /** Under every browser's cap, in px. */
-export const MAX_HEIGHT = 8_000_000;
+export const MAX_HEIGHT = 16_000_000;
 
 export interface Extent {
   rows: number;
