@@ -32,6 +32,7 @@ connection.on("hello", (hello) => {
   const first = !ready.peek();
   takeHello(hello);
   if (first) readTour(hello.state.settings);
+  if (document.hasFocus()) connection.focus();
 });
 connection.on("state", takeState);
 answerCommands(connection, showPane);
