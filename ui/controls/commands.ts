@@ -169,6 +169,7 @@ function report(result: SetResult): SetResult {
   return failure === undefined ? { ...result, to } : { ...result, ok: false, error: failure.slice(0, 1000), to };
 }
 
+/** The state that work changed comes with the next state message, then one paint. */
 const shown = async (): Promise<void> => {
   await Promise.race([nextState(), sleep(STATE_MS)]);
   await tick();
@@ -181,7 +182,6 @@ async function together(
   const until = performance.now() + SETTLE_MS;
   const tried: SetResult[] = [];
   for (const { path, how } of uses) tried.push(await use(path, until, how));
-  // The state that the work changed comes with the next state message, then one paint.
   if (tried.some((r) => r.ok)) {
     await shown();
     // A state that was on its way already may not have it yet: one more then.
