@@ -356,6 +356,29 @@ Deno.test("a page whose answers make no sense fails the call and nothing else", 
   assert.match((await failure(s.agent, "ui_get", { path: "serial.conn.baud" })).text, /boom/);
 });
 
+Deno.test("what has only begun is told as not settled, in words that say not to retry", async () => {
+  await using s = await setup();
+  s.page.mute = true;
+  const note = "Windows asks the person first.";
+  s.page.onCommand = (command) => {
+    const path = "serial.conn.start";
+    const result = { path, ok: true, mapRequest: { settled: false, note } };
+    s.page.send({ type: "ack", id: command.id, ok: true, result: { results: [result], effects: [] } });
+  };
+  for (
+    const [name, args] of [
+      ["ui_set", { path: "serial.conn.start", value: true }],
+      ["ui_click", { path: "serial.conn.start" }],
+    ] as const
+  ) {
+    const { json } = await s.agent.call(name, args);
+    const { result } = json;
+    assert.ok(isObject(result) && isObject(result["structuredContent"]));
+    assert.deepEqual(list(result["structuredContent"]["results"])[0]?.["mapRequest"], { settled: false, note });
+    assert.match(JSON.stringify(result["content"]), /do not retry/);
+  }
+});
+
 Deno.test("a call that is canceled no longer waits for the page", async () => {
   await using s = await setup();
   s.page.mute = true;
