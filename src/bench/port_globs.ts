@@ -51,7 +51,9 @@ const expand = (path: string): string[] => {
   const folders = expand(dirname(path));
   if (!isGlob(part)) return folders.map((folder) => join(folder, part));
   const pattern = partPattern(part);
-  return folders.flatMap((folder) => namesIn(folder).filter((n) => pattern.test(n)).map((n) => join(folder, n)));
+  // `ptmx` lies among the PTYs and makes another one whenever it is opened.
+  const wanted = (name: string) => pattern.test(name) && name !== "ptmx";
+  return folders.flatMap((folder) => namesIn(folder).filter(wanted).map((name) => join(folder, name)));
 };
 
 /** The paths that a configured path or pattern stands for now, sorted; only what is there. A dangling link is not. */

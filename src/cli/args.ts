@@ -62,7 +62,8 @@ export function parseFlags(
     if (!flag) throw new UsageError(unknown("flag", token.rawName, Object.keys(flags).map((n) => `--${n}`)));
     if (flag.type === "boolean" && token.value !== undefined) throw new UsageError(`${token.rawName} takes no value`);
     // A flag in the place of a value is a value that was forgotten.
-    if (flag.type === "string" && (token.value === undefined || (!token.inlineValue && token.value.startsWith("--")))) {
+    const forgotten = !token.value || (!token.inlineValue && token.value.startsWith("--"));
+    if (flag.type === "string" && forgotten) {
       throw new UsageError(`${token.rawName} needs a value: ${token.rawName} ${flag.value ?? "VALUE"}`);
     }
     const values = flag.multiple ? given.get(token.name) ?? [] : [];

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { ExtraPort } from "../store/config.ts";
 import { type Flags, UsageError } from "./args.ts";
 
@@ -16,7 +17,8 @@ export function parsePortPaths(values: readonly string[], origin: string): Extra
   return values.map((value) => {
     const at = value.indexOf("=");
     const [label, path] = [value.slice(0, Math.max(0, at)).trim(), value.slice(at + 1).trim()];
-    if (label && path) return { label, path };
+    // It is kept in the settings, and the next start may be in another folder. A name such as COM7 is no path.
+    if (label && path) return { label, path: path.includes("/") ? resolve(path) : path };
     throw new UsageError(`${origin} must be LABEL=PATH, such as dut=/dev/pts/3, not "${value}"`);
   });
 }

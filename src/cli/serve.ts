@@ -1,3 +1,5 @@
+import { LIMITS } from "../../tools/limits.ts";
+import { MCP_OFF } from "../handlers/server_state.ts";
 import { tokenPattern } from "../store/mcp_config.ts";
 import { type Flags, type Parsed, UsageError, wholeNumber } from "./args.ts";
 import { type Command, configDirFlag, type Io } from "./command.ts";
@@ -21,7 +23,12 @@ const flags: Flags = {
   demo: { type: "boolean", env: true, help: "a simulated modem in pane main" },
   "read-only": { type: "boolean", env: true, help: "agents may read only" },
   ...portPathFlag,
-  "rate-limit": { type: "string", value: "N", env: true, help: "tool calls a minute and session; 0: no limit" },
+  "rate-limit": {
+    type: "string",
+    value: "N",
+    env: true,
+    help: `tool calls a minute and session, default ${LIMITS.rateLimitPerMin}; 0: no limit`,
+  },
   ...toolsFlag,
   "ready-json": { type: "boolean", env: true, help: "one line of JSON on standard output when it is ready" },
 };
@@ -81,7 +88,9 @@ async function greet(
 ): Promise<void> {
   const ports = await server.bench.ports.list();
   const quiet = parsed.boolean("ready-json");
-  const agents = `MCP at ${server.origin}/mcp; with its token: urlStreamable in ${endpointFile}`;
+  const agents = server.parts.server.enabled
+    ? `MCP at ${server.origin}/mcp; with its token: urlStreamable in ${endpointFile}`
+    : MCP_OFF;
   io.err(`fieldbench ${VERSION}`);
   // Whoever reads the line of JSON has the token from there; a log of a CI run need not have it.
   io.err(`  address   ${quiet ? server.origin : `${server.origin}/?token=${server.token}`}`);

@@ -23,6 +23,8 @@ export interface ServerStateOptions {
   now?: () => number;
 }
 
+export const MCP_OFF = "MCP is switched off: server.enabled is false in mcp.json";
+
 /**
  * Facts about the running server that its tools report. The layers above write them (address, sessions, counters);
  * this object only holds them, so that the handlers need nothing above them.
@@ -32,6 +34,8 @@ export class ServerState {
   readonly version: string;
   readonly profile: "debug" | "release";
   readonly rateLimitPerMin: number;
+  /** Whether agents are served at all; the page is in any case. What is saved counts at the next start. */
+  readonly enabled: boolean;
   readonly startedAt: number;
   readonly now: () => number;
   /** Where it listens; undefined until it does. */
@@ -59,6 +63,7 @@ export class ServerState {
     this.version = options.version;
     this.profile = options.profile ?? "debug";
     this.rateLimitPerMin = options.rateLimitPerMin ?? saved.rateLimitPerMin ?? LIMITS.rateLimitPerMin;
+    this.enabled = saved.server.enabled;
     this.#transport = saved.server.transport;
     this.#readOnlyFlag = options.readOnly ?? false;
     this.#tokenFlag = options.token;

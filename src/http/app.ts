@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Gate } from "../gate/gate.ts";
 import type { ControlTools } from "../handlers/page_bridge.ts";
-import type { ServerState } from "../handlers/server_state.ts";
+import { MCP_OFF, type ServerState } from "../handlers/server_state.ts";
 import type { CallLog } from "../store/call_log.ts";
 import { Engine, type Extend } from "../mcp/engine.ts";
 import { McpEndpoints } from "../mcp/endpoints.ts";
@@ -97,10 +97,11 @@ export function createApp(options: AppOptions): App {
     },
   });
 
+  const unlessOff = (route: Route): Route => server.enabled ? route : () => refuse(404, MCP_OFF);
   const mcpRoutes: Readonly<Record<string, Route>> = {
-    "/mcp": ({ request }) => endpoints.mcp(request),
-    "/sse": ({ request }) => endpoints.sse(request),
-    "/messages": ({ request, url }) => endpoints.messages(request, url.searchParams.get("sessionId")),
+    "/mcp": unlessOff(({ request }) => endpoints.mcp(request)),
+    "/sse": unlessOff(({ request }) => endpoints.sse(request)),
+    "/messages": unlessOff(({ request, url }) => endpoints.messages(request, url.searchParams.get("sessionId"))),
     "/status": ({ request }) => status(request, gate),
   };
   const pageRoutes = options.pageRoutes ?? {};

@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { z } from "zod";
 import { LIMITS } from "../../tools/mod.ts";
 import { JsonFile } from "./json_file.ts";
@@ -44,16 +45,15 @@ export type PaneConfig = z.infer<typeof paneConfig>;
 export const extraPort = z.looseObject({ label: z.string().min(1), path: z.string().min(1) });
 export type ExtraPort = z.infer<typeof extraPort>;
 
-export const sessionLogConfig = z.looseObject({
+const sessionLogConfig = z.looseObject({
   enabled: z.boolean().default(true),
   /** Bytes that a file may have before the next part begins. */
   maxBytes: z.int().min(4096).max(4 * 1024 ** 3).default(64 * 1024 * 1024),
   /** Parts that are kept of each pane. */
   keep: z.int().min(1).max(10_000).default(10),
   /** Another folder than `log-cache` in the configuration folder. */
-  folder: z.string().min(1).optional(),
+  folder: z.string().refine(isAbsolute, "must be a whole path, from the root on").optional(),
 });
-export type SessionLogConfig = z.infer<typeof sessionLogConfig>;
 
 /**
  * The user's settings, `config.json`. Nothing of MCP is ever in it (that is `mcp.json`). Keys that this version does

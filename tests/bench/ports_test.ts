@@ -127,6 +127,9 @@ Deno.test("a pattern of a configured port stands for what is there now", () =>
     assert.deepEqual(named("*/tty1"), ["one/tty1", "two/tty1"]);
     assert.deepEqual(named("one/tty[1"), []);
     assert.deepEqual(named("three/*"), []);
+    // The maker of PTYs lies among them: to open it is to make another one.
+    await Deno.writeTextFile(join(folder, "two", "ptmx"), "");
+    assert.deepEqual(named("two/*"), ["two/tty1"]);
     assert.deepEqual(named("one/missing"), []);
   }));
 

@@ -44,6 +44,8 @@ Deno.test("a wrong command line is told with what was meant, exit status 2, with
     [["serve"], { FIELDBENCH_PORT: "x" }, /FIELDBENCH_PORT must be a whole number/],
     [["serve"], { FIELDBENCH_DEMO: "maybe" }, /FIELDBENCH_DEMO must be 1 or 0/],
     [["serve", "--headless=yes"], {}, /--headless takes no value/],
+    [["serve", "--config-dir", ""], {}, /--config-dir needs a value/],
+    [["sim", "echo", "--link="], {}, /--link needs a value/],
     [["serve", "--token", "short"], {}, /--token must be 8 to 256/],
     [["serve", "--port-path", "nolabel"], {}, /--port-path must be LABEL=PATH/],
     [["serve", "extra"], {}, /"extra" is too much/],
@@ -99,6 +101,9 @@ Deno.test("a flag wins over its variable, and a variable stands for a flag that 
   assert.equal(nearest("serial_gte_state", TOOLS.map((t) => t.name)), "serial_get_state");
   assert.equal(nearest("xyz", ["serve", "call"]), undefined);
   assert.deepEqual(parsePortPaths(["dut=/dev/a=b"], ""), [{ label: "dut", path: "/dev/a=b" }]);
+  // It is kept in the settings, and the next start may be in another folder.
+  assert.deepEqual(parsePortPaths(["dut=ports/a"], "")[0]?.path, join(Deno.cwd(), "ports/a"));
+  assert.deepEqual(parsePortPaths(["dut=COM7"], "")[0]?.path, "COM7");
 });
 
 Deno.test("tools lists the table, and with --json the schemas", async () => {

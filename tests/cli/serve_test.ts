@@ -152,12 +152,31 @@ Deno.test("a folder that cannot be written ends the start with a clear word", ()
       assert.match(err, /--config-dir/);
       assertForPeople(err);
     }
+    const { code: isFile, err: told } = await fieldbench(["serve", "--headless", "--config-dir", join(root, "file")]);
+    assert.equal(isFile, 1);
+    assert.match(told, /file cannot be written: it is a file, not a folder/);
     // The folder of the session logs as well.
     const config = { sessionLog: { folder: join(root, "file", "logs") } };
     await Deno.writeTextFile(join(root, "config.json"), JSON.stringify(config));
     const { code, err } = await fieldbench(["serve", "--headless", "--port", "0", "--config-dir", root]);
     assert.equal(code, 1);
     assert.match(err, /logs cannot be written/);
+  }));
+
+Deno.test("with server.enabled false the page is served and no MCP endpoint answers", () =>
+  inFolder(async (configDir) => {
+    await Deno.writeTextFile(join(configDir, "mcp.json"), JSON.stringify({ server: { enabled: false } }));
+    await using server = await startServer({ configDir });
+    for (const path of ["/mcp", "/sse", "/messages"]) {
+      const response = await fetch(`${server.origin}${path}?token=${server.token}`);
+      assert.equal(response.status, 404, path);
+      assert.match(await response.text(), /server\.enabled is false in mcp\.json/);
+    }
+    assert.equal((await fetch(`${server.origin}/healthz`)).status, 200);
+    assert.match(server.stderr, /agents +MCP is switched off: server\.enabled is false in mcp\.json/);
+    const { code, err } = await fieldbench(["call", "app_info", "--config-dir", configDir]);
+    assert.equal(code, 1);
+    assert.match(err, /switched off/);
   }));
 
 Deno.test("a second start with the same folder says where the first one is", () =>

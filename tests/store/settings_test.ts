@@ -99,6 +99,13 @@ Deno.test("a broken settings file is told with its place, kept as it was, and co
     assert.deepEqual(entries(folder), []);
   }));
 
+Deno.test("a folder of session logs is told in full: a relative one would depend on where the program is started", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "config.json");
+    await Deno.writeTextFile(path, JSON.stringify({ sessionLog: { folder: "logs" } }));
+    await assert.rejects(loadConfig(path), /sessionLog\.folder: .*whole path/);
+  }));
+
 Deno.test("keys that this version does not know stay in the settings file", () =>
   inFolder(async (folder) => {
     const { config: path } = pathsIn(folder);
