@@ -36,8 +36,8 @@ export interface LinkOptions {
   autoReconnect(): boolean;
   /** The pane of this program that holds this device, other than this one. */
   heldByPane(real: string): string | undefined;
-  /** Bytes came in; the view is only good during the call. */
-  onBytes(bytes: Uint8Array, t: number): void;
+  /** Bytes came in; the view is only good during the call. What it gives is waited for before more is read. */
+  onBytes(bytes: Uint8Array, t: number): Promise<void> | undefined;
   /** It is open now; `again` after a loss. */
   onOpened(info: PortInfo, again: boolean): void;
   /** It is no longer open: closed, or lost. */
@@ -307,14 +307,16 @@ export class PaneLink {
     return this.#mismatch ? `${set}; ${this.#mismatch}` : set;
   }
 
-  /** Never waits for anything but the driver: what comes in is handed on and forgotten. */
+  /** Waits for nothing but the driver and, for a second at most, for a disk that a flood has left behind. */
   async #read(port: SerialPort, life: AbortController): Promise<void> {
     const { now, onBytes } = this.#options;
     try {
       while (!life.signal.aborted) {
         const count = await port.read(this.#buffer);
         if (count === 0) break;
-        if (!life.signal.aborted) onBytes(this.#buffer.subarray(0, count), now());
+        if (life.signal.aborted) break;
+        const room = onBytes(this.#buffer.subarray(0, count), now());
+        if (room) await room;
       }
       this.#lost(life, "the port gave no more data");
     } catch (error) {

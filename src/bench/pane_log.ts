@@ -78,10 +78,12 @@ export class PaneLog {
     if (this.#rx.mode !== mode) this.#rx.mode = mode;
   }
 
-  received(bytes: Uint8Array, t: number): void {
+  /** Gives what to wait for before more is read, when the disk is behind: see {@link SessionLog.room}. */
+  received(bytes: Uint8Array, t: number): Promise<void> | undefined {
     this.#all.rxBytes += bytes.length;
     this.#session?.raw("rx", bytes);
     this.#rx.push(bytes, t, "none");
+    return this.#session?.room();
   }
 
   /** Hex goes in as rows of bytes. {@link endSent} ends what one call sent. */

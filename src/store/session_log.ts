@@ -1,7 +1,7 @@
 import { FLAG, levelOf, type LineSink } from "../core/line.ts";
 import { escapeRow, ROW_GROWTH, writeRow } from "../core/text.ts";
 import { dayOf, type Kind, KINDS, safePane, safePort } from "./session_files.ts";
-import { BLOCK_BYTES, type PlannedPart, SessionWriter, takeBlock } from "./session_writer.ts";
+import { BLOCK_BYTES, type PlannedPart, SessionWriter } from "./session_writer.ts";
 
 export interface SessionLogOptions {
   /** Made when the first byte comes. */
@@ -24,6 +24,8 @@ export const QUEUE_BYTES = 32 * 1024 * 1024;
 /** Nothing waits longer than this in memory while the disk works. */
 const FLUSH_MS = 200;
 const CLOSE_MS = 2000;
+/** A disk that writes nothing for so long is not waited for: what comes in is more than its copy on disk. */
+const PATIENCE_MS = 1000;
 const LF = 10;
 /** Bytes of `HH:MM:SS.mmm `; with the longest tag. */
 const CLOCK_BYTES = 13;
@@ -47,6 +49,7 @@ export class SessionLog {
   #lengths: Record<Kind, number> = { rx: 0, tx: 0, log: 0 };
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed: Promise<void> | undefined;
+  #patient = true;
   /** Bytes refused since the queue was full; told in the readable file when there is room again. */
   #refused: Record<Kind, number> | undefined;
   readonly #pane: string;
@@ -142,6 +145,22 @@ export class SessionLog {
   };
 
   /**
+   * While the queue is more than half full: resolves when the disk has caught up, or has shown for a second that it does
+   * not; then it is not waited for again before it has. Whoever can make a flood wait (a read that is not called is flow
+   * control to the sender) loses nothing to a disk that is only slow.
+   */
+  room(): Promise<void> | undefined {
+    if (this.#writer.queued <= QUEUE_BYTES / 2) {
+      this.#patient = true;
+      return undefined;
+    }
+    if (!this.#patient || this.#closed) return undefined;
+    return this.#writer.drain(PATIENCE_MS, QUEUE_BYTES / 2).then((caughtUp) => {
+      this.#patient = caughtUp;
+    });
+  }
+
+  /**
    * Empties every file of this pane, those of earlier days and ports too, and goes on writing. Rejects, with a
    * message for people, if one could not be emptied.
    */
@@ -201,12 +220,12 @@ export class SessionLog {
   /** A block with room for `need` bytes (not more than a block holds), and the timer that will bring it to disk. */
   #room(kind: Kind, need: number): Uint8Array<ArrayBuffer> {
     let block = this.#blocks[kind];
-    if (block && this.#lengths[kind] + need > BLOCK_BYTES) {
+    if (block && this.#lengths[kind] + need > block.length) {
       this.#writer.push(kind, this.#part, block, this.#lengths[kind]);
       this.#lengths[kind] = 0;
       block = undefined;
     }
-    if (!block) block = this.#blocks[kind] = takeBlock();
+    if (!block) block = this.#blocks[kind] = this.#writer.takeBlock();
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#seal();
@@ -217,7 +236,7 @@ export class SessionLog {
   #append(kind: Kind, bytes: Uint8Array, from: number, to: number): void {
     for (let at = from; at < to;) {
       const block = this.#room(kind, 1);
-      const end = Math.min(to, at + BLOCK_BYTES - this.#lengths[kind]);
+      const end = Math.min(to, at + block.length - this.#lengths[kind]);
       block.set(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end), this.#lengths[kind]);
       this.#lengths[kind] += end - at;
       at = end;

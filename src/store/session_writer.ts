@@ -4,10 +4,14 @@ import { fileName, filesOf, type Kind, KINDS, nextPart, type Part, prune } from 
 
 /** Bytes a block holds. Blocks are used again, so that a running log allocates nothing. */
 export const BLOCK_BYTES = 128 * 1024;
+/** While the disk is behind: each write costs a turn of the event loop, and in a flood these are what is short. */
+const LARGE_BLOCK_BYTES = 8 * BLOCK_BYTES;
 const spare: Uint8Array<ArrayBuffer>[] = [];
-export const takeBlock = (): Uint8Array<ArrayBuffer> => spare.pop() ?? new Uint8Array(BLOCK_BYTES);
+const spareLarge: Uint8Array<ArrayBuffer>[] = [];
 const giveBack = (block: Uint8Array<ArrayBuffer>): void => {
-  if (spare.length < 32 && block.length === BLOCK_BYTES) spare.push(block);
+  if (block.length === LARGE_BLOCK_BYTES) {
+    if (spareLarge.length < 4) spareLarge.push(block);
+  } else if (spare.length < 32 && block.length === BLOCK_BYTES) spare.push(block);
 };
 
 /** A part as it is planned while bytes come in; the writer gives it its number when it comes to the first of them. */
@@ -90,6 +94,12 @@ export class SessionWriter {
     return this.#failing;
   }
 
+  /** A block of at least {@link BLOCK_BYTES}; the more waits already, the larger. */
+  takeBlock(): Uint8Array<ArrayBuffer> {
+    if (this.#queued < LARGE_BLOCK_BYTES) return spare.pop() ?? new Uint8Array(BLOCK_BYTES);
+    return spareLarge.pop() ?? new Uint8Array(LARGE_BLOCK_BYTES);
+  }
+
   /** Takes the block over; it must not be touched any more. */
   push(kind: Kind, part: PlannedPart, block: Uint8Array<ArrayBuffer>, length: number): void {
     if (this.#abandoned) {
@@ -115,10 +125,14 @@ export class SessionWriter {
     return cleared;
   }
 
-  /** Resolves with true when all that was pushed is on disk; with false after `timeoutMs`, or when writing fails. */
-  async drain(timeoutMs: number): Promise<boolean> {
+  /**
+   * Resolves with true when no more than `most` bytes of what was pushed are not on disk yet; with false after
+   * `timeoutMs`, or when writing fails.
+   */
+  async drain(timeoutMs: number, most = 0): Promise<boolean> {
     const deadline = performance.now() + timeoutMs;
-    while (this.#queue.length && !this.#failing) {
+    const done = () => this.#queue.length === 0 || (most > 0 && this.#queued <= most);
+    while (!done() && !this.#failing) {
       const left = deadline - performance.now();
       if (left <= 0) return false;
       let timer: Timer;
@@ -128,7 +142,7 @@ export class SessionWriter {
       });
       clearTimeout(timer);
     }
-    return this.#queue.length === 0;
+    return done();
   }
 
   /** Writes what it can within `timeoutMs`, counts the rest as dropped, and closes the files. */

@@ -178,6 +178,55 @@ Deno.test({
     }),
 });
 
+Deno.test("a flood that waits for room loses nothing, however little else it lets happen", () =>
+  inFolder(async (folder) => {
+    const { log, rx, told } = feed({ folder, pane: "main" });
+    const chunk = bytesOf(("x".repeat(999) + "\n").repeat(64));
+    let waits = 0;
+    for (let sent = 0; sent < 3 * QUEUE_BYTES; sent += chunk.length) {
+      rx(chunk);
+      const room = log.room();
+      if (!room) continue;
+      waits++;
+      await room;
+    }
+    await until(() => log.flush(), "all is on disk");
+    assert.ok(waits > 0);
+    assert.deepEqual([log.dropped, told], [{ rx: 0, tx: 0, log: 0 }, []]);
+    await log.close();
+  }));
+
+Deno.test({
+  name: "a disk that stops answering is waited for once, for a second, and again only when it has caught up",
+  ignore: !unix,
+  fn: () =>
+    inFolder(async (folder) => {
+      const disk = await stuckDisk(folder);
+      const { log, rx } = feed({ folder, pane: "main" });
+      const chunk = bytesOf(("x".repeat(999) + "\n").repeat(64));
+      const fill = () => {
+        for (let sent = 0; sent < QUEUE_BYTES; sent += chunk.length) {
+          rx(chunk);
+          const room = log.room();
+          if (room) return room;
+        }
+        return undefined;
+      };
+      const room = fill();
+      assert.ok(room);
+      await room; // resolves although nothing was written
+      assert.equal(fill(), undefined);
+      const taken = disk.release();
+      await until(() => log.flush(), "what waited is written");
+      assert.equal(log.room(), undefined);
+      const again = fill();
+      assert.ok(again);
+      await again;
+      await log.close();
+      await taken;
+    }),
+});
+
 Deno.test("five million lines cost bounded memory, and all of them are on disk [SR13]", () =>
   inFolder(async (folder) => {
     const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
