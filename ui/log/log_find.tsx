@@ -117,7 +117,7 @@ export function LogFind({ pane }: { pane: string }) {
   return (
     <div
       class="log-find"
-      role="search"
+      role="group"
       aria-label={t("log.find")}
       onKeyDown={(event) => {
         if (!(event.target instanceof HTMLInputElement) || event.target.dataset.control !== path("find")) return;
