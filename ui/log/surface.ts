@@ -91,6 +91,8 @@ export class LogSurface {
   #height = 0;
   #width = 0;
   #left = 0;
+  /** Index of the first row that is painted. */
+  #from = 0;
   #scrolledAt = 0;
   #settle: ReturnType<typeof setTimeout> | undefined;
 
@@ -467,6 +469,7 @@ export class LogSurface {
       this.#pool.push(row);
       this.#layer.append(row.root);
     }
+    this.#rotate(from, count);
     const left = this.#left = this.#box.scrollLeft;
     const columns = {
       from: Math.max(0, Math.floor(left / this.#charWidth) - MARGIN_COLUMNS),
@@ -478,7 +481,7 @@ export class LogSurface {
     const used = new Set<RowElement>();
     for (let i = from; i < to; i++) {
       const row = this.#rows.at(i);
-      const element = this.#pool[i % this.#pool.length];
+      const element = this.#pool[i - from];
       if (!element || row === undefined) continue;
       used.add(element);
       const line = store.line(row);
@@ -531,6 +534,22 @@ export class LogSurface {
       element.root.hidden = true;
     }
     if (widest !== this.#columns) this.#widen(Math.min(widest, MAX_COLUMNS));
+  }
+
+  /** Rows stand in the document in the order in which they are seen; those that stay in view stay as they are. */
+  #rotate(from: number, count: number): void {
+    const by = from - this.#from;
+    this.#from = from;
+    if (by === 0 || Math.abs(by) >= count) return;
+    if (by > 0) {
+      const gone = this.#pool.splice(0, by);
+      this.#pool.push(...gone);
+      this.#layer.append(...gone.map((row) => row.root));
+    } else {
+      const gone = this.#pool.splice(by);
+      this.#pool.unshift(...gone);
+      this.#layer.prepend(...gone.map((row) => row.root));
+    }
   }
 
   #marksOf(line: Line, text: string): readonly [number, number][] {
