@@ -4,6 +4,8 @@ const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]"
 
 /** A `Host` header that names this server: loopback, with the port it listens on. */
 export function isOwnHost(host: string | null, port: number): boolean {
+  // What nearly every client sends.
+  if (host === `127.0.0.1:${port}` || host === `localhost:${port}`) return true;
   if (host === null) return false;
   const at = host.match(/^(\[[0-9a-fA-F:]+\]|[^:]+)(?::(\d+))?$/);
   return at !== null && LOOPBACK.has((at[1] ?? "").toLowerCase()) && Number(at[2] ?? 80) === port;
@@ -43,7 +45,7 @@ export const cookieName = (port: number): string => `fieldbench-${port}`;
  */
 export function isAuthorized(request: Request, url: URL, secrets: Secrets, port: number): boolean {
   const header = request.headers.get("authorization");
-  const query = url.searchParams.get("token");
+  const query = url.search === "" ? null : url.searchParams.get("token");
   if (header === null && query === null) return hasPageCookie(request, secrets, port);
   let right = true;
   if (header !== null) {

@@ -196,7 +196,7 @@ export class McpEndpoints {
     const transport = this.#table.use(sessionId)?.transport;
     if (!(transport instanceof SseTransport)) return sessionNotFound();
     this.#count(body.value);
-    return transport.receive(body.value, request);
+    return transport.receive(body.value);
   }
 
   async #post(request: Request): Promise<Response> {
@@ -266,6 +266,9 @@ export class McpEndpoints {
     const subscriptions = new Set<string>();
     const profile = profileOf(request);
     const server = this.#engine.createServer(sdk, { session: transport.sessionId, profile, subscriptions });
+    if (transport instanceof SessionTransport) {
+      transport.directCall = this.#engine.directCall(transport.sessionId);
+    }
     server.onerror = (error) => this.#options.onError?.("MCP session", error);
     transport.onclose = () => this.#table.remove(transport.sessionId);
     // Its place is taken before anything is waited for.

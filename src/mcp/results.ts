@@ -34,6 +34,12 @@ export function toFailure(error: unknown): CallToolResult {
   };
 }
 
+/** The error of a JSON-RPC answer, as the SDK makes it of what a handler throws. */
+export const errorOf = (error: unknown): { code: number; message: string; data?: unknown } =>
+  error instanceof BenchError
+    ? { code: error.code, message: error.message, ...(error.data && { data: error.data }) }
+    : { code: CODE.internal, message: "Internal error" };
+
 /**
  * The SDK's own methods (the handshake, the log level) answer wrong parameters with -32603 and a dump of its schema's
  * findings: that becomes -32602 in words.

@@ -3,7 +3,14 @@
  * routes answers by the client's id (a repeated id in flight hangs the first call), never ends a POST whose call was
  * cancelled, has unbounded queues, and fixes JSON or stream for the whole session.
  */
-import type { JSONRPCMessage, MessageExtraInfo, Transport, TransportSendOptions } from "@modelcontextprotocol/server";
+import type {
+  JSONRPCMessage,
+  JSONRPCRequest,
+  MessageExtraInfo,
+  Transport,
+  TransportSendOptions,
+} from "@modelcontextprotocol/server";
+import type { DirectCall } from "./engine.ts";
 import { idOf, type Incoming, parseMessage } from "./messages.ts";
 import {
   BATCH_VERSIONS,
@@ -15,7 +22,7 @@ import {
   VERSION_WITHOUT_HEADER,
 } from "./protocol.ts";
 import { completeHandshake } from "./params.ts";
-import { repaired } from "./results.ts";
+import { errorOf, repaired } from "./results.ts";
 import { SseOut, type StreamTimes } from "./sse_out.ts";
 
 type Answer = Record<string, unknown>;
@@ -30,9 +37,13 @@ interface Exchange {
   readonly begun: number;
   out: SseOut | undefined;
   resolve: (response: Response) => void;
-  /** Stops watching the client. */
-  unwatch: () => void;
+  readonly request: Request;
+  /** Stops watching the client; undefined while it is not watched yet. */
+  unwatch: (() => void) | undefined;
 }
+
+/** ms. */
+const WATCH_AFTER_MS = 30;
 
 export interface SessionHost extends StreamTimes {
   onDropped(count: number): void;
@@ -45,15 +56,19 @@ export class SessionTransport implements Transport {
   onmessage?: <T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void;
   /** Agreed in the handshake. */
   protocolVersion = VERSION_WITHOUT_HEADER;
+  /** Answers `tools/call` without the protocol layer above. */
+  directCall: DirectCall | undefined;
   /** The handshake succeeded. */
   agreed = false;
   readonly #host: SessionHost;
   readonly #exchanges = new Set<Exchange>();
   readonly #byId = new Map<number, Exchange>();
+  readonly #direct = new Map<number, AbortController>();
   #lastId = 0;
   #initializeId = -1;
   #events: SseOut | undefined;
   #closed = false;
+  #watchTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(host: SessionHost) {
     this.#host = host;
@@ -96,9 +111,8 @@ export class SessionTransport implements Transport {
       this.#initializeId = id;
       m.message.params = completeHandshake(m.message.params);
     }
-    const extra = { request };
     if (open.size === 0) {
-      for (const m of messages) this.#deliver(m, extra);
+      for (const m of messages) this.#deliver(m);
       return Promise.resolve(new Response(null, { status: 202 }));
     }
     return new Promise((resolve) => {
@@ -110,14 +124,13 @@ export class SessionTransport implements Transport {
         begun: this.#host.now(),
         out: undefined,
         resolve,
-        unwatch: () => {},
+        request,
+        unwatch: undefined,
       };
-      const gone = () => this.#abandon(exchange, "the client went away");
-      request.signal.addEventListener("abort", gone, { once: true });
-      exchange.unwatch = () => request.signal.removeEventListener("abort", gone);
       this.#exchanges.add(exchange);
+      this.#watchTimer ??= setTimeout(() => this.#watchClients(), WATCH_AFTER_MS);
       for (const id of open.keys()) this.#byId.set(id, exchange);
-      for (const m of messages) this.#deliver(m, extra);
+      for (const m of messages) this.#deliver(m);
     });
   }
 
@@ -155,7 +168,9 @@ export class SessionTransport implements Transport {
   close(): Promise<void> {
     if (this.#closed) return Promise.resolve();
     this.#closed = true;
+    clearTimeout(this.#watchTimer);
     for (const [id, exchange] of [...this.#byId]) {
+      this.#direct.get(id)?.abort(new DOMException("session closed", "AbortError"));
       this.#answer(exchange, id, { jsonrpc: "2.0", error: { code: RPC.server, message: "session closed" } });
     }
     this.#events?.end();
@@ -184,9 +199,26 @@ export class SessionTransport implements Transport {
     return out;
   }
 
-  #deliver({ kind, message }: Incoming, extra: MessageExtraInfo): void {
+  #deliver({ kind, message }: Incoming): void {
     if (kind === "notification" && message.method === "notifications/cancelled") this.#cancel(message.params ?? {});
-    else this.onmessage?.(message, extra);
+    else if (kind === "request" && message.method === "tools/call" && this.directCall) {
+      this.#callDirectly(this.directCall, message);
+    } else this.onmessage?.(message);
+  }
+
+  #callDirectly(call: DirectCall, { id, params }: JSONRPCRequest): void {
+    const ours = Number(id);
+    const abort = new AbortController();
+    this.#direct.set(ours, abort);
+    const answer = (message: Answer) => {
+      this.#direct.delete(ours);
+      const exchange = this.#byId.get(ours);
+      if (exchange) this.#answer(exchange, ours, { jsonrpc: "2.0", ...message });
+    };
+    call(params, {
+      signal: abort.signal,
+      notify: (notification) => void this.send({ jsonrpc: "2.0", ...notification }, { relatedRequestId: ours }),
+    }).then((result) => answer({ result }), (error) => answer({ error: errorOf(error) }));
   }
 
   #streamOf(exchange: Exchange): SseOut {
@@ -215,9 +247,25 @@ export class SessionTransport implements Transport {
     if (exchange.open.size === 0) this.#finish(exchange);
   }
 
+  /**
+   * Calls that are not answered at once are aborted when their client goes away. Watching costs more than most calls
+   * take, so it begins a moment later.
+   */
+  #watchClients(): void {
+    this.#watchTimer = undefined;
+    for (const exchange of this.#exchanges) {
+      if (exchange.unwatch) continue;
+      const { signal } = exchange.request;
+      const gone = () => this.#abandon(exchange, "the client went away");
+      exchange.unwatch = () => signal.removeEventListener("abort", gone);
+      if (signal.aborted) gone();
+      else signal.addEventListener("abort", gone, { once: true });
+    }
+  }
+
   /** Every call of the POST is answered or cancelled. */
   #finish(exchange: Exchange): void {
-    exchange.unwatch();
+    exchange.unwatch?.();
     this.#exchanges.delete(exchange);
     if (exchange.out) return exchange.out.end();
     // Nothing is said to a call that was cancelled.
@@ -242,7 +290,7 @@ export class SessionTransport implements Transport {
   /** Nobody is there to take the answers. */
   #abandon(exchange: Exchange, reason: string): void {
     if (!this.#exchanges.delete(exchange)) return;
-    exchange.unwatch();
+    exchange.unwatch?.();
     for (const id of exchange.open.keys()) {
       this.#byId.delete(id);
       this.#abort(id, reason);
@@ -254,6 +302,8 @@ export class SessionTransport implements Transport {
 
   /** Aborts the handler's signal. */
   #abort(id: number, reason: string): void {
+    const direct = this.#direct.get(id);
+    if (direct) return direct.abort(new DOMException(reason, "AbortError"));
     this.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } });
   }
 }

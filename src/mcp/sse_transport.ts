@@ -44,7 +44,7 @@ export class SseTransport implements Transport {
   }
 
   /** A POST with its parsed body; answers go out on the stream. */
-  receive(body: unknown, request: Request): Response {
+  receive(body: unknown): Response {
     const messages: Incoming[] = [];
     const isBatch = Array.isArray(body);
     if (isBatch && (!BATCH_VERSIONS.includes(this.protocolVersion) || body.length > MAX_BATCH || body.length === 0)) {
@@ -75,7 +75,7 @@ export class SseTransport implements Transport {
       }
       if (m.kind === "notification" && m.message.method === "notifications/cancelled") {
         this.#cancel(m.message.params ?? {});
-      } else this.onmessage?.(m.message, { request });
+      } else this.onmessage?.(m.message);
     }
     return new Response(null, { status: 202 });
   }

@@ -44,7 +44,7 @@ export interface CallLogOptions {
 }
 
 /** Calls that may wait for the disk; more are dropped and counted. */
-const MAX_PENDING = 1000;
+const MAX_PENDING = 10_000;
 const FLUSH_MS = 200;
 
 /**
@@ -164,9 +164,12 @@ export class CallLog {
     const settings = this.#options.settings();
     const mask = this.#options.mask ?? ((text: string) => text);
     const shorten = (value: unknown): unknown => {
-      const text = mask(JSON.stringify(redact(value)) ?? "null");
+      const clean = redact(value);
+      const plain = JSON.stringify(clean) ?? "null";
+      const text = mask(plain);
       const max = settings.maxPayloadChars;
-      return text.length <= max ? JSON.parse(text) : `${text.slice(0, max)}… [cut, ${text.length} characters]`;
+      if (text.length <= max) return text === plain ? clean : JSON.parse(text);
+      return `${text.slice(0, max)}… [cut, ${text.length} characters]`;
     };
     return {
       seq: ++this.seq,

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { isObject } from "../../src/mcp/protocol.ts";
 import { startApp, TOKEN } from "../rigs/app.ts";
 import { connect, INITIALIZE, RawMcp } from "../rigs/mcp_client.ts";
+import { usedMb } from "../rigs/memory.ts";
 import { writeAll } from "../rigs/raw_http.ts";
 import { until } from "../rigs/until.ts";
 
@@ -187,15 +188,15 @@ Deno.test("500 clients that vanish without DELETE: sessions, sockets and memory 
   await round(50); // what is made once is made now
   now += 30 * 60_000;
   rig.app.endpoints.tick();
-  const before = { fds: await openFiles(), rss: Deno.memoryUsage().rss };
+  const before = { fds: await openFiles(), mb: usedMb() };
   await round(500);
   assert.equal(rig.app.endpoints.sessions, 4);
   now += 30 * 60_000;
   rig.app.endpoints.tick();
   assert.equal(rig.app.endpoints.sessions, 0);
   await until(async () => (await openFiles()) <= before.fds + 2);
-  const grown = (Deno.memoryUsage().rss - before.rss) / 1024 / 1024;
-  assert.ok(grown < 20, `grew by ${grown.toFixed(1)} MB`);
+  const grown = usedMb() - before.mb;
+  assert.ok(grown < 5, `grew by ${grown.toFixed(1)} MB`);
 });
 
 /** Open descriptors of this process, where the system tells; else 0. */
