@@ -17,11 +17,14 @@ export const namedPorts = (values: readonly string[]): string => {
   return values.slice(0, MAX_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
 };
 
+/** A name that is wrong is told back, but no page of it. */
+export const MAX_ECHO_CHARS = 200;
+
 /** A value that no listing knows: -32602 with the real ones. */
 export const unknownPort = async (ports: Ports, value: string): Promise<BenchError> => {
   const values = (await ports.list()).map((p) => p.path);
   const real = values.length === 0 ? "There is no port now." : `Choose one of: ${namedPorts(values)}.`;
-  return invalid(`Unknown port ${value}. ${real}`, { ports: values.slice(0, 64) });
+  return invalid(`Unknown port ${value.slice(0, MAX_ECHO_CHARS)}. ${real}`, { ports: values.slice(0, 64) });
 };
 
 const gone = (value: string): BenchError =>

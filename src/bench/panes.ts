@@ -6,6 +6,7 @@ import { Pane, type PaneTiming } from "./pane.ts";
 import type { PaneLogOptions } from "./pane_log.ts";
 import { type PaneSettings, settingsFrom } from "./pane_settings.ts";
 import type { PortOption } from "./pane_state.ts";
+import { MAX_ECHO_CHARS } from "./pane_target.ts";
 import type { PortChoice, Ports } from "./ports.ts";
 import { Signal } from "./signal.ts";
 
@@ -71,7 +72,10 @@ export class Panes {
     const next = this.#nextName();
     if (!create || name !== next) {
       const more = next ? `, or ${next}: a write makes it` : `; there are ${LIMITS.maxPanes}, and no more can be`;
-      throw invalid(`No pane ${name}. Panes: ${this.names().join(", ")}${more}.`, { panes: this.names(), next });
+      throw invalid(`No pane ${name.slice(0, MAX_ECHO_CHARS)}. Panes: ${this.names().join(", ")}${more}.`, {
+        panes: this.names(),
+        next,
+      });
     }
     const pane = this.add();
     this.shown.emit({ pane: name });
