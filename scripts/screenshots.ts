@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { openPty } from "../src/drivers/serial/pty.ts";
 import { BenchPage } from "../tests/rigs/browser.ts";
-import { connect } from "../tests/rigs/mcp_client.ts";
+import { INITIALIZE, RawMcp } from "../tests/rigs/mcp_client.ts";
 import { ROOT } from "../tests/rigs/server.ts";
 
 const SIZES = [[1366, 768], [1920, 1080]] as const;
@@ -24,6 +24,18 @@ const BOOT = [
 ];
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** An agent with a name that tells what it is. */
+async function hello(at: BenchPage): Promise<RawMcp> {
+  const agent = new RawMcp(at.server.origin, at.server.token);
+  const { headers } = await agent.request("initialize", {
+    ...INITIALIZE,
+    clientInfo: { name: "bench-agent", version: "1" },
+  });
+  agent.session = headers.get("mcp-session-id") ?? "";
+  await agent.notify("notifications/initialized");
+  return agent;
+}
 
 async function scene(
   width: number,
@@ -44,7 +56,7 @@ async function scene(
       await at.page.keyboard.press("Enter");
       await wait(120);
     };
-    const agent = await connect(at.server.origin, at.server.token);
+    const agent = await hello(at);
     await agent.ok("serial_get_state", {});
     await agent.ok("serial_open", { pane: "extra-1", port: board.path, baud: 115_200 });
     for (const line of BOOT) {

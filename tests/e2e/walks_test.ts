@@ -273,3 +273,35 @@ pageTest("a page whose sign-in ended says so, instead of that the server is gone
   const banner = page.locator(".banner[role=alert]");
   await until("not signed in", async () => /no longer signed in/.test(await banner.innerText().catch(() => "")));
 });
+
+pageTest("a new token: this page stays signed in, what it copies is new, and every other page and agent is out", {
+  args: ["--demo"],
+}, async (at) => {
+  const { page } = at;
+  const second = await at.context.browser()?.newContext();
+  assert.ok(second);
+  const other = await second.newPage();
+  await other.goto(`${at.server.origin}/?token=${at.server.token}`);
+  await other.locator("section.pane").first().waitFor();
+  await at.control("global.side.connect").click();
+  await at.control("mcp.connect.resetToken").click();
+  await at.control("dialog.resetToken.reset").click();
+  await page.locator("dialog[open]").waitFor({ state: "detached" });
+  await until(
+    "the other page is out",
+    async () => /no longer signed in/.test(await other.locator(".banner").innerText().catch(() => "")),
+  );
+  await at.control("mcp.connect.address-http").click();
+  const address = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(address, /\/mcp\?token=/);
+  assert.ok(!address.includes(at.server.token));
+  await page.reload();
+  await page.locator("section.pane").first().waitFor();
+  const status = await fetch(address.replace("/mcp?", "/status?"));
+  await status.body?.cancel();
+  assert.equal(status.status, 200, "the new token works");
+  const old = await fetch(`${at.server.origin}/status?token=${at.server.token}`);
+  await old.body?.cancel();
+  assert.equal(old.status, 401, "the old one does not");
+  await second.close();
+});

@@ -121,7 +121,10 @@ export function ConnectPanel() {
               look="primary"
               personOnly
               onClick={async () => {
-                setInfo(await act("server.resetToken", {}));
+                const fresh = await act("server.resetToken", {});
+                // The old cookie ended with the old token: this page signs in anew, where it stands.
+                await fetch(`/devices?token=${encodeURIComponent(fresh.token)}`);
+                setInfo(fresh);
                 setAsking(false);
                 notify(t("reset.done"));
               }}
