@@ -67,6 +67,8 @@ export type DirectCall = (params: Params, line: CallerLine) => Promise<Result>;
 /** From the table and the gate to the SDK's low-level `Server`, one for each session or modern request. */
 export class Engine {
   readonly sources: Sources;
+  /** How the server names itself. */
+  readonly info: { name: string; title: string; version: string };
   readonly #options: EngineOptions;
   readonly #gate: Gate;
   readonly #tools: ListedTool[];
@@ -74,6 +76,7 @@ export class Engine {
 
   constructor(gate: Gate, options: EngineOptions) {
     this.sources = options.sources;
+    this.info = { name: "fieldbench", title: "Fieldbench", version: options.version };
     this.#options = options;
     this.#gate = gate;
     this.#tools = listTools(gate.rows());
@@ -81,8 +84,8 @@ export class Engine {
   }
 
   createServer(sdk: Sdk, connection: Connection): Server {
-    const { version, serverOptions = {}, extend } = this.#options;
-    const server = new sdk.Server({ name: "fieldbench", title: "Fieldbench", version }, {
+    const { serverOptions = {}, extend } = this.#options;
+    const server = new sdk.Server(this.info, {
       supportedProtocolVersions: [...LEGACY_VERSIONS],
       instructions: INSTRUCTIONS,
       ...serverOptions,

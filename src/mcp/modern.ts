@@ -3,8 +3,11 @@
  * the SDK leaves out: its streams are unbounded, and a call that is silent for long gets no heartbeat.
  */
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
-import type { Connection, Engine, Sdk } from "./engine.ts";
+import { ClientWatch } from "./client_watch.ts";
+import type { Connection, DirectCall, Engine, Sdk } from "./engine.ts";
+import { type PlainCall, plainCall } from "./modern_call.ts";
 import { isObject } from "./protocol.ts";
+import { errorOf } from "./results.ts";
 import type { SessionHost } from "./session_transport.ts";
 import { profileOf } from "./slim.ts";
 import { SseOut } from "./sse_out.ts";
@@ -26,9 +29,16 @@ export class ModernEra {
   readonly #waiting = new Set<Waiting>();
   readonly #streams = new Set<SseOut>();
   readonly #unknown = new WeakSet<Request>();
+  readonly #clients = new ClientWatch();
+  readonly #aborts = new Set<AbortController>();
+  readonly #directCall: DirectCall | undefined;
+  /** What the era has in every result. */
+  readonly #stamp: Record<string, unknown>;
 
   constructor(sdk: Sdk, engine: Engine, host: SessionHost, onError: (error: Error) => void) {
     this.#host = host;
+    this.#directCall = engine.directCall(MODERN_SESSION);
+    this.#stamp = { resultType: "complete", _meta: { [sdk.SERVER_INFO_META_KEY]: engine.info } };
     this.#handler = sdk.createMcpHandler(({ requestInfo }) => engine.createServer(sdk, this.#connection(requestInfo)), {
       legacy: "reject",
       maxRequestBodySize: LIMITS.maxBodyBytes,
@@ -47,6 +57,8 @@ export class ModernEra {
 
   /** A POST with its parsed body. */
   fetch(request: Request, parsedBody: unknown): Promise<Response> {
+    const plain = this.#directCall && plainCall(request, parsedBody);
+    if (this.#directCall && plain) return this.#callDirectly(this.#directCall, plain, request);
     const answer = this.#handler.fetch(request, { parsedBody });
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -74,6 +86,8 @@ export class ModernEra {
   }
 
   async close(): Promise<void> {
+    this.#clients.close();
+    for (const abort of this.#aborts) abort.abort(new DOMException("the server stops", "AbortError"));
     await this.#handler.close();
     for (const s of [...this.#streams]) s.end();
   }
@@ -87,6 +101,41 @@ export class ModernEra {
         if (request) this.#unknown.add(request);
       },
     };
+  }
+
+  #callDirectly(call: DirectCall, { id, params }: PlainCall, request: Request): Promise<Response> {
+    const abort = new AbortController();
+    return new Promise((resolve) => {
+      const gone = () => {
+        abort.abort(new DOMException("the client went away", "AbortError"));
+        waiting.out?.end();
+        resolve(new Response(null, { status: 499 }));
+      };
+      const waiting: Waiting = {
+        begun: this.#host.now(),
+        out: undefined,
+        upgrade: () => {
+          waiting.out = this.#open(gone);
+          waiting.out.heartbeat();
+          resolve(waiting.out.response());
+        },
+      };
+      this.#waiting.add(waiting);
+      const unwatch = this.#clients.add(request, gone);
+      const answer = (message: Record<string, unknown>) => {
+        unwatch();
+        this.#waiting.delete(waiting);
+        if (waiting.out) {
+          waiting.out.message(message, false);
+          waiting.out.end();
+        } else resolve(new Response(JSON.stringify(message), { headers: { "content-type": "application/json" } }));
+      };
+      this.#aborts.add(abort);
+      call(params, { signal: abort.signal, notify: () => {} }).then(
+        (result) => answer({ jsonrpc: "2.0", id, result: { ...result, ...this.#stamp } }),
+        (error) => answer({ jsonrpc: "2.0", id, error: errorOf(error) }),
+      ).finally(() => this.#aborts.delete(abort));
+    });
   }
 
   #open(onGone: () => void = () => {}): SseOut {

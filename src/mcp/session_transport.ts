@@ -10,6 +10,7 @@ import type {
   Transport,
   TransportSendOptions,
 } from "@modelcontextprotocol/server";
+import { ClientWatch } from "./client_watch.ts";
 import type { DirectCall } from "./engine.ts";
 import { idOf, type Incoming, parseMessage } from "./messages.ts";
 import {
@@ -37,13 +38,9 @@ interface Exchange {
   readonly begun: number;
   out: SseOut | undefined;
   resolve: (response: Response) => void;
-  readonly request: Request;
-  /** Stops watching the client; undefined while it is not watched yet. */
-  unwatch: (() => void) | undefined;
+  /** Stops watching the client. */
+  unwatch: () => void;
 }
-
-/** ms. */
-const WATCH_AFTER_MS = 30;
 
 export interface SessionHost extends StreamTimes {
   onDropped(count: number): void;
@@ -63,12 +60,12 @@ export class SessionTransport implements Transport {
   readonly #host: SessionHost;
   readonly #exchanges = new Set<Exchange>();
   readonly #byId = new Map<number, Exchange>();
+  readonly #clients = new ClientWatch();
   readonly #direct = new Map<number, AbortController>();
   #lastId = 0;
   #initializeId = -1;
   #events: SseOut | undefined;
   #closed = false;
-  #watchTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(host: SessionHost) {
     this.#host = host;
@@ -124,11 +121,9 @@ export class SessionTransport implements Transport {
         begun: this.#host.now(),
         out: undefined,
         resolve,
-        request,
-        unwatch: undefined,
+        unwatch: this.#clients.add(request, () => this.#abandon(exchange, "the client went away")),
       };
       this.#exchanges.add(exchange);
-      this.#watchTimer ??= setTimeout(() => this.#watchClients(), WATCH_AFTER_MS);
       for (const id of open.keys()) this.#byId.set(id, exchange);
       for (const m of messages) this.#deliver(m);
     });
@@ -168,11 +163,11 @@ export class SessionTransport implements Transport {
   close(): Promise<void> {
     if (this.#closed) return Promise.resolve();
     this.#closed = true;
-    clearTimeout(this.#watchTimer);
     for (const [id, exchange] of [...this.#byId]) {
       this.#direct.get(id)?.abort(new DOMException("session closed", "AbortError"));
       this.#answer(exchange, id, { jsonrpc: "2.0", error: { code: RPC.server, message: "session closed" } });
     }
+    this.#clients.close();
     this.#events?.end();
     this.onclose?.();
     return Promise.resolve();
@@ -247,25 +242,9 @@ export class SessionTransport implements Transport {
     if (exchange.open.size === 0) this.#finish(exchange);
   }
 
-  /**
-   * Calls that are not answered at once are aborted when their client goes away. Watching costs more than most calls
-   * take, so it begins a moment later.
-   */
-  #watchClients(): void {
-    this.#watchTimer = undefined;
-    for (const exchange of this.#exchanges) {
-      if (exchange.unwatch) continue;
-      const { signal } = exchange.request;
-      const gone = () => this.#abandon(exchange, "the client went away");
-      exchange.unwatch = () => signal.removeEventListener("abort", gone);
-      if (signal.aborted) gone();
-      else signal.addEventListener("abort", gone, { once: true });
-    }
-  }
-
   /** Every call of the POST is answered or cancelled. */
   #finish(exchange: Exchange): void {
-    exchange.unwatch?.();
+    exchange.unwatch();
     this.#exchanges.delete(exchange);
     if (exchange.out) return exchange.out.end();
     // Nothing is said to a call that was cancelled.
@@ -290,7 +269,7 @@ export class SessionTransport implements Transport {
   /** Nobody is there to take the answers. */
   #abandon(exchange: Exchange, reason: string): void {
     if (!this.#exchanges.delete(exchange)) return;
-    exchange.unwatch?.();
+    exchange.unwatch();
     for (const id of exchange.open.keys()) {
       this.#byId.delete(id);
       this.#abort(id, reason);

@@ -163,3 +163,65 @@ Deno.test("with the transport switched to SSE the modern era is off too", async 
   await using rig = await startApp({ config: { server: { transport: "sse" } } });
   assert.equal((await modern(new RawMcp(rig.origin, TOKEN), "server/discover")).status, 404);
 });
+
+Deno.test("a plain call, which takes the short way, is answered exactly as one that takes the long way", async () => {
+  await using rig = await startApp({ parts: { now: () => 1_000_000 } });
+  const client = new RawMcp(rig.origin, TOKEN);
+  const cases: [string, unknown][] = [
+    ["app_info", {}],
+    ["test_echo", { text: "a" }],
+    ["test_echo", {}],
+    ["test_echo", { text: "a", nope: 1 }],
+    ["test_fail", {}],
+    ["test_throw", {}],
+    ["test_bad_output", {}],
+    ["test_danger", {}],
+    ["serial_send", { data: "x" }],
+    ["nope", {}],
+    ["app_info", []],
+    ["app_info", undefined],
+  ];
+  for (const [name, args] of cases) {
+    const params = { name, ...(args !== undefined && { arguments: args }) };
+    const headers = headersFor("tools/call", params);
+    const short = await client.raw(bodyOf("id", "tools/call", params), { headers });
+    const long = await client.raw(bodyOf("id", "tools/call", params, { "example.com/more": 1 }), { headers });
+    assert.deepEqual([short.status, short.json], [long.status, long.json], name);
+    assert.equal(short.headers.get("content-type"), long.headers.get("content-type"));
+  }
+});
+
+Deno.test("a modern call that lasts becomes a stream with heartbeats, on both ways", async () => {
+  let now = 0;
+  await using rig = await startApp({ tuning: { now: () => now } });
+  const client = new RawMcp(rig.origin, TOKEN);
+  const params = { name: "test_slow", arguments: {} };
+  for (const meta of [{}, { "example.com/more": 1 }]) {
+    const call = client.open(bodyOf(4, "tools/call", params, meta), { headers: headersFor("tools/call", params) });
+    await until(() => rig.tools.running === 1);
+    now += 14_500;
+    rig.app.endpoints.tick();
+    const reader = new EventReader(await call);
+    assert.equal(await reader.block(), ": keepalive");
+    rig.tools.release();
+    const answer = await reader.message();
+    assert.equal(answer["id"], 4);
+    assert.match(JSON.stringify(answer), /"waited":true.*"resultType":"complete"/);
+    assert.equal(await reader.block(), undefined);
+    await until(() => rig.tools.running === 0);
+  }
+});
+
+Deno.test("the end of the server ends modern calls under way", async () => {
+  const rig = await startApp();
+  const client = new RawMcp(rig.origin, TOKEN);
+  const params = { name: "test_slow", arguments: {} };
+  const calls = [{}, { "example.com/more": 1 }].map((meta) =>
+    client.open(bodyOf(4, "tools/call", params, meta), { headers: headersFor("tools/call", params) })
+      .then((r) => r.text(), () => "gone")
+  );
+  await until(() => rig.tools.running === 2);
+  await rig[Symbol.asyncDispose]();
+  await Promise.all(calls);
+  assert.equal(rig.tools.aborted, 2);
+});
