@@ -43,7 +43,10 @@ deviceTest("an open line shows at once; NUL and noise are visible, markup is tex
 });
 
 deviceTest("in hex each frame is one row with its time and the ASCII beside; a burst is wrapped [SR05]", async (d) => {
-  const { at, send, rows } = d;
+  const { at, send, shows } = d;
+  await send("a line of before\r\n");
+  await shows("a line of before");
+  const rows = async () => (await d.rows()).slice(1);
   await at.control("serial.view.mode").selectOption("hex");
   await until("hex", async () => await at.page.locator('.logv[data-view="hex"]').count() === 1);
   const frames = [[1, 3, 0, 2], [0x41, 0x54, 0xff, 0]];
@@ -242,7 +245,11 @@ deviceTest(
     await send("\x1b]8;;https://example.com\x07link\x1b]8;;\x07 https://example.com\r\n");
     await until("link", async () => (await screen()).includes("link https://example.com"));
     const pages = at.context.pages().length;
-    await page.locator(".xterm-rows span", { hasText: "link" }).first().click({ modifiers: ["Control"] });
+    const link = await page.locator(".xterm-rows span", { hasText: "link" }).first().boundingBox();
+    assert.ok(link);
+    await page.keyboard.down("Control");
+    await page.mouse.click(link.x + 10, link.y + 5);
+    await page.keyboard.up("Control");
     assert.equal(at.context.pages().length, pages);
     await page.keyboard.press("Shift+Escape");
     assert.equal(
@@ -250,6 +257,10 @@ deviceTest(
       "serial.view.terminal",
     );
     await at.control("serial.view.lineBuffer").click();
+  await until(
+    "whole lines",
+    async () => await at.control("serial.view.lineBuffer").getAttribute("aria-pressed") === "true",
+  );
     await page.locator(".xterm-helper-textarea").focus();
     await page.keyboard.type("lx");
     await page.keyboard.press("Backspace");

@@ -383,6 +383,8 @@ export class LogSurface {
     const to = this.#box.scrollTop;
     if (this.#box.scrollLeft !== this.#left) this.draw();
     if (Math.abs(to - this.#scroll) < 1) return;
+    // The view became higher and the browser moved the bar: that was no person.
+    if (this.#following && this.#box.clientHeight !== this.#height) return this.#measure();
     this.#scrolledAt = performance.now();
     const e = this.#extent();
     const before = this.#top;
