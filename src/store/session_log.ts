@@ -23,6 +23,8 @@ export interface SessionLogOptions {
 export const QUEUE_BYTES = 32 * 1024 * 1024;
 /** Nothing waits longer than this in memory while the disk works. */
 const FLUSH_MS = 200;
+/** The same after a block that was full: the end of a flood does not wait, and beside its blocks these writes are few. */
+const FLOOD_FLUSH_MS = 25;
 const CLOSE_MS = 2000;
 /** A disk that writes nothing for so long is not waited for: what comes in is more than its copy on disk. */
 const PATIENCE_MS = 1000;
@@ -48,6 +50,8 @@ export class SessionLog {
   #blocks: Record<Kind, Uint8Array<ArrayBuffer> | undefined> = { rx: undefined, tx: undefined, log: undefined };
   #lengths: Record<Kind, number> = { rx: 0, tx: 0, log: 0 };
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** It is that of a flood. */
+  #soon = false;
   #closed: Promise<void> | undefined;
   #patient = true;
   /** Bytes refused since the queue was full; told in the readable file when there is room again. */
@@ -224,13 +228,23 @@ export class SessionLog {
       this.#writer.push(kind, this.#part, block, this.#lengths[kind]);
       this.#lengths[kind] = 0;
       block = undefined;
+      if (!this.#soon) {
+        clearTimeout(this.#timer);
+        this.#sealIn(FLOOD_FLUSH_MS);
+        this.#soon = true;
+      }
     }
     if (!block) block = this.#blocks[kind] = this.#writer.takeBlock();
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.#seal();
-    }, FLUSH_MS);
+    if (this.#timer === undefined) this.#sealIn(FLUSH_MS);
     return block;
+  }
+
+  #sealIn(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#soon = false;
+      this.#seal();
+    }, ms);
   }
 
   #append(kind: Kind, bytes: Uint8Array, from: number, to: number): void {
