@@ -37,7 +37,7 @@ export class McpCaller {
     this.#signal = signal;
   }
 
-  /** Throws {@link NoServer} if nobody listens, CliError if what listens is not ours. */
+  /** Throws {@link NoServer} if nobody listens, CliError if what listens is not ours or ends meanwhile. */
   async call(name: string, args: Record<string, unknown>): Promise<CallAnswer> {
     const hello = await this.#request("initialize", {
       protocolVersion: LIMITS.protocolVersion,
@@ -79,9 +79,8 @@ export class McpCaller {
   }
 
   async #post(message: unknown): Promise<{ status: number; text: string; stream: boolean }> {
-    let response: Response;
     try {
-      response = await fetch(this.#url, {
+      const response = await fetch(this.#url, {
         method: "POST",
         headers: {
           "content-type": "application/json",
@@ -92,14 +91,17 @@ export class McpCaller {
         body: JSON.stringify(message),
         signal: this.#signal,
       });
+      const session = response.headers.get("mcp-session-id");
+      const stream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+      const text = await response.text();
+      this.#session ??= session ?? undefined;
+      return { status: response.status, text, stream };
     } catch (error) {
       // No address in the message: it holds the token.
-      if (error instanceof TypeError) throw new NoServer("nobody listens");
-      throw error;
+      if (!(error instanceof TypeError)) throw error;
+      if (this.#session === undefined) throw new NoServer("nobody listens");
+      throw new CliError("the server ended before it answered; what the call did until then is in its logs");
     }
-    this.#session ??= response.headers.get("mcp-session-id") ?? undefined;
-    const stream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-    return { status: response.status, text: await response.text(), stream };
   }
 }
 

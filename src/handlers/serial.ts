@@ -56,6 +56,8 @@ export const serialHandlers = (bench: Bench): HandlersOf<SerialTool> => {
       const options = state.portOptions.map((o) => `${o.value}${o.inUse ? " (in use)" : ""}`);
       const next = state.isConnected
         ? "Next: serial_send, serial_get_output."
+        : state.status === "lost"
+        ? "It connects again by itself; serial_close ends the waiting."
         : options.length === 0
         ? "No port to choose: plug one in."
         : "Next: serial_open.";

@@ -7,7 +7,7 @@ export function whyFailed(error: unknown): string {
   if (error instanceof Deno.errors.PermissionDenied) return "permission denied";
   if (error instanceof Deno.errors.NotFound) return "the file or its folder does not exist";
   if (error instanceof Deno.errors.NotADirectory) return "a part of the path is not a folder";
-  if (error instanceof Deno.errors.AlreadyExists) return "it is a file, not a folder";
+  if (error instanceof Deno.errors.AlreadyExists) return "something that is no folder has that name";
   const code = codeOf(error);
   if (code === "ENOSPC") return "the disk is full";
   if (code === "EDQUOT") return "the disk quota is used up";

@@ -42,6 +42,17 @@ Deno.test("a device that is pulled and plugged in again is connected again by it
   assert.match(rig.lines("ui:sys").join("\n"), /open again/);
 });
 
+Deno.test("while a device is waited for, the state says that it comes back by itself", async () => {
+  const driver = new MemoryDriver();
+  const device = driver.plug({ path: "mem1" });
+  await using rig = await memoryRig({ driver });
+  await rig.call("serial_open", { port: "mem1" });
+  device.unplug();
+  await until(() => rig.bench.panes.need().link.status === "lost", "lost");
+  const { text } = await rig.call("serial_get_state");
+  assert.match(text, /It connects again by itself; serial_close ends the waiting\./);
+});
+
 Deno.test("without automatic reconnect a lost device leaves the pane closed", async () => {
   await using rig = await ptyRig();
   await rig.call("serial_open", { port: rig.device.path });

@@ -154,7 +154,7 @@ Deno.test("a folder that cannot be written ends the start with a clear word", ()
     }
     const { code: isFile, err: told } = await fieldbench(["serve", "--headless", "--config-dir", join(root, "file")]);
     assert.equal(isFile, 1);
-    assert.match(told, /file cannot be written: it is a file, not a folder/);
+    assert.match(told, /file cannot be written: something that is no folder has that name/);
     // The folder of the session logs as well.
     const config = { sessionLog: { folder: join(root, "file", "logs") } };
     await Deno.writeTextFile(join(root, "config.json"), JSON.stringify(config));
@@ -257,6 +257,31 @@ Deno.test("call finds the running server, and its exit status tells how it went"
     assert.equal(gone.code, 3);
     assert.ok(!gone.err.includes(server.token));
   }));
+
+Deno.test({
+  name: "a server that ends in the middle of a call is told as that, not as one that was never there",
+  ignore: !unix,
+  fn: () =>
+    inFolder(async (configDir) => {
+      const pty = openPty();
+      try {
+        await using server = await startServer({ configDir, args: ["--port-path", `blocked=${pty.path}`] });
+        const call = (...args: string[]) => fieldbench(["call", ...args, "--config-dir", configDir]);
+        assert.equal((await call("serial_open", JSON.stringify({ port: pty.path }))).code, 0);
+        // Nobody reads the other end: the send waits until the server ends.
+        const sending = call("serial_send", JSON.stringify({ data: "x".repeat(60_000) }));
+        const sent = async () => JSON.parse((await call("serial_get_state", "--json")).out).outputBytes > 0;
+        await until(sent, "the buffer of the port is full");
+        assert.equal(await server.stop(), 0);
+        const { code, err } = await sending;
+        assert.equal(code, 1);
+        assert.match(err, /ended before it answered|canceled/);
+        assert.doesNotMatch(err, /no Fieldbench is running/);
+      } finally {
+        await pty.close();
+      }
+    }),
+});
 
 Deno.test("agents at work leave the user's settings free of MCP [C121]", () =>
   inFolder(async (configDir) => {
