@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { isObject } from "../../src/mcp/protocol.ts";
 import { LIMITS } from "../../tools/mod.ts";
 import { type AppRig, startApp, TOKEN } from "../rigs/app.ts";
@@ -143,6 +144,49 @@ Deno.test("mcp_calls filters by tool and by outcome, and limits [C311]", async (
     assert.equal(errorOf((await client.call("mcp_calls", { limit })).json)["code"], -32602);
   }
   await client.ok("mcp_calls", { limit: 1_000_000 });
+});
+
+Deno.test("mcp_calls gives at most so many records, and an answer that stays within what an agent can take", async () => {
+  await using rig = await startApp();
+  const client = await connect(rig.origin, TOKEN);
+  const record = (seq: number, text: string) =>
+    JSON.stringify({
+      seq,
+      ts: "2020-01-01T00:00:00.000Z",
+      session: "x",
+      tool: "app_info",
+      args: text,
+      ok: true,
+      error: null,
+      durationMs: 1,
+      effects: [],
+    });
+  const short = Array.from({ length: 3000 }, (_, i) => record(i + 1, ""));
+  await Deno.writeTextFile(`${rig.folder}/ai-calls.jsonl`, short.join("\n") + "\n");
+  const many = await client.ok("mcp_calls", { limit: 1_000_000 });
+  assert.equal(many["scanned"], 3000);
+  assert.ok(Number(many["returned"]) <= LIMITS.maxCallRecords);
+  assert.equal(many["truncated"], Number(many["returned"]) < LIMITS.maxCallRecords);
+  for (const format of ["jsonl", "md"]) {
+    const { text } = await client.call("mcp_calls", { limit: 1_000_000, format });
+    assert.ok(countTokens(text) < 25_000, `${countTokens(text)} tokens`);
+  }
+  const calls = await callsOf(client, { limit: 3 });
+  assert.deepEqual(calls.slice(0, 2).map((c) => c["tool"]), ["mcp_calls", "mcp_calls"]);
+});
+
+Deno.test("no summary is longer than 600 characters", async () => {
+  await using rig = await startApp();
+  const client = await connect(rig.origin, TOKEN);
+  for (let i = 0; i < 60; i++) await client.call("serial_send", { data: "x".repeat(200) });
+  rig.server.pages = () => 1;
+  await rig.server.setReadOnly(true);
+  for (
+    const name of ["mcp_calls", "mcp_stats", "mcp_status", "mcp_limits", "mcp_danger", "mcp_config_get", "app_info"]
+  ) {
+    const text = textOf((await client.call(name)).json);
+    assert.ok(text.length > 0 && text.length <= LIMITS.maxSummaryChars, `${name}: ${text.length}`);
+  }
 });
 
 Deno.test("format md is a table whose cells cannot break it [C312]", async () => {
