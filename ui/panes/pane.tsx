@@ -29,8 +29,10 @@ export function Pane({ name, only }: { name: string; only: boolean }) {
   const [offered, setOffered] = useState<Offered>(null);
   const [over, setOver] = useState(0);
   const [Terminal, setTerminal] = useState<ComponentType<TerminalProps> | null>(null);
-  const empty = useEmpty(name);
   const terminal = pane?.terminalMode === true;
+  const nothing = useEmpty(name);
+  // An open terminal is there to be typed into, also before the device has said anything.
+  const empty = nothing && !(terminal && pane?.isConnected);
   useEffect(() => {
     if (!terminal || Terminal) return;
     import("../terminal/terminal_view.tsx").then((m) => setTerminal(() => m.TerminalView), notifyError);
