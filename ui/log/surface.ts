@@ -452,15 +452,16 @@ export class LogSurface {
     this.#scroll = this.#box.scrollTop;
   }
 
-  /** Bytes of what is in view, and a little around it, that are away. */
+  /** Bytes that are away: of what is in view, and when those are there, of what is next to it. */
   #load(first: number, last: number): void {
-    const { store } = this.#feed;
-    const from = Math.max(0, store.indexOf(first) - 1);
-    const to = Math.min(store.chunks.length - 1, Math.max(store.indexOf(last), from) + 1);
-    for (let i = from; i <= to; i++) {
-      const chunk = store.chunks[i];
-      if (chunk && !chunk.columns) this.#feed.load(chunk);
+    const { chunks } = this.#feed.store;
+    const from = Math.max(0, this.#feed.store.indexOf(first));
+    const to = Math.max(this.#feed.store.indexOf(last), from);
+    const away = chunks.slice(from, to + 1).filter((chunk) => !chunk.columns && !chunk.lost);
+    if (away.length === 0) {
+      for (const i of [from - 1, to + 1]) if (chunks[i] && !chunks[i].columns) away.push(chunks[i]);
     }
+    for (const chunk of away) this.#feed.load(chunk);
   }
 
   #paint(from: number, to: number, offset: number): void {
