@@ -25,6 +25,8 @@ export interface AppOptions {
   server: ServerState;
   /** Told of every call of agents and the command line; closed with the app. */
   callLog: CallLog;
+  /** What happens on the wire, for the `mcp` log channel. */
+  log?: (level: "debug" | "info" | "warn", text: string) => void;
   /** What the resources and completions show. */
   sources: Sources;
   /** `--tools slim`: what clients see that name no profile. */
@@ -86,7 +88,7 @@ export function createApp(options: AppOptions): App {
     onRequests: (n) => void (server.requests += n),
     onDropped: (n) => void (server.dropped += n),
     onSessionEnd: (id) => gate.rate.forget(id),
-    onError: () => {},
+    log: (level, text) => options.log?.(level, server.mask(text)),
   });
   server.sessions = () => endpoints.sessions;
   server.gate = () => gate;

@@ -69,6 +69,7 @@ export function assemble(options: AssembleOptions): Assembled {
   const app = createApp({
     ...parts,
     sources: sourcesOf(bench),
+    log: (level, text) => bench.hub.log("mcp", level, text),
     ...(options.toolProfile && { toolProfile: options.toolProfile }),
     ...(controlTools && { controlTools }),
     ...(options.pageRoutes && { pageRoutes: options.pageRoutes(parts) }),

@@ -29,7 +29,8 @@ export interface EndpointOptions {
   onRequests: (count: number) => void;
   onDropped: (count: number) => void;
   onSessionEnd?: (id: string) => void;
-  onError?: (where: string, error: unknown) => void;
+  /** What happens on the wire, for the `mcp` log channel. */
+  log?: (level: "debug" | "info" | "warn", text: string) => void;
   now?: () => number;
   heartbeatMs?: number;
   idleMs?: number;
@@ -85,7 +86,10 @@ export class McpEndpoints {
       max: options.maxSessions ?? LIMITS.maxSessions,
       idleMs: options.idleMs ?? LIMITS.idleTimeoutSecs * 1000,
       now,
-      ...(options.onSessionEnd && { onEnd: options.onSessionEnd }),
+      onEnd: (id) => {
+        options.onSessionEnd?.(id);
+        options.log?.("info", `session ${id.slice(0, 8)} ended`);
+      },
     });
     this.#ticker = setInterval(() => this.tick(), Math.min(TICK_MS, heartbeatMs / 2));
     Deno.unrefTimer(this.#ticker);
@@ -269,7 +273,11 @@ export class McpEndpoints {
     if (transport instanceof SessionTransport) {
       transport.directCall = this.#engine.directCall(transport.sessionId);
     }
-    server.onerror = (error) => this.#options.onError?.("MCP session", error);
+    const log = this.#options.log;
+    transport.onagreed = ({ client, version }) =>
+      log?.("info", `session ${transport.sessionId.slice(0, 8)} of ${client} began: ${version} over ${kind}`);
+    server.onerror = (error) =>
+      log?.("debug", `session ${transport.sessionId.slice(0, 8)}: ${error.message.slice(0, 200)}`);
     transport.onclose = () => this.#table.remove(transport.sessionId);
     // Its place is taken before anything is waited for.
     this.#table.add(new Live(kind, transport, server, subscriptions));
@@ -278,7 +286,9 @@ export class McpEndpoints {
 
   async #modernEra(sdk: Sdk, request: Request, body: unknown): Promise<Response> {
     this.#count(body);
-    this.#modern ??= new ModernEra(sdk, this.#engine, this.#host, () => {});
+    this.#modern ??= new ModernEra(sdk, this.#engine, this.#host, (error) => {
+      this.#options.log?.("debug", `modern request: ${error.message.slice(0, 200)}`);
+    });
     return await this.#modern.fetch(request, body);
   }
 

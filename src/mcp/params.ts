@@ -48,3 +48,15 @@ export function completeHandshake(params: Params): Record<string, unknown> {
     clientInfo: { ...info, name: String(info["name"] ?? "unknown"), version: String(info["version"] ?? "") },
   };
 }
+
+/** A handshake that succeeded: who the client says it is, and the version agreed. */
+export interface Handshake {
+  readonly client: string;
+  readonly version: string;
+}
+
+/** Name and version as the client gives them, short. */
+export function clientOf(params: Params): string {
+  const info = isObject(params?.["clientInfo"]) ? params["clientInfo"] : {};
+  return `${String(info["name"] ?? "unknown").slice(0, 64)} ${String(info["version"] ?? "").slice(0, 32)}`.trim();
+}

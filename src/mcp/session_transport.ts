@@ -22,7 +22,7 @@ import {
   SESSION_HEADER,
   VERSION_WITHOUT_HEADER,
 } from "./protocol.ts";
-import { completeHandshake } from "./params.ts";
+import { clientOf, completeHandshake, type Handshake } from "./params.ts";
 import { errorOf, repaired } from "./results.ts";
 import { SseOut, type StreamTimes } from "./sse_out.ts";
 
@@ -55,6 +55,8 @@ export class SessionTransport implements Transport {
   protocolVersion = VERSION_WITHOUT_HEADER;
   /** Answers `tools/call` without the protocol layer above. */
   directCall: DirectCall | undefined;
+  onagreed: ((handshake: Handshake) => void) | undefined;
+  #client = "";
   /** The handshake succeeded. */
   agreed = false;
   readonly #host: SessionHost;
@@ -107,6 +109,7 @@ export class SessionTransport implements Transport {
       if (m.message.method !== "initialize") continue;
       this.#initializeId = id;
       m.message.params = completeHandshake(m.message.params);
+      this.#client = clientOf(m.message.params);
     }
     if (open.size === 0) {
       for (const m of messages) this.#deliver(m);
@@ -232,7 +235,10 @@ export class SessionTransport implements Transport {
   #answer(exchange: Exchange, id: number, message: Answer): void {
     if (id === this.#initializeId && isObject(message["result"])) {
       const agreed = message["result"]["protocolVersion"];
-      if (typeof agreed === "string") [this.protocolVersion, this.agreed] = [agreed, true];
+      if (typeof agreed === "string") {
+        [this.protocolVersion, this.agreed] = [agreed, true];
+        this.onagreed?.({ client: this.#client, version: agreed });
+      }
     }
     const answer = { ...message, id: exchange.open.get(id) };
     exchange.open.delete(id);

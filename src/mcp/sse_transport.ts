@@ -3,7 +3,7 @@ import type { JSONRPCMessage, MessageExtraInfo, Transport } from "@modelcontextp
 import { idOf, type Incoming, parseMessage } from "./messages.ts";
 import { BATCH_VERSIONS, isObject, LEGACY_VERSIONS, MAX_BATCH, RPC, rpcError } from "./protocol.ts";
 import type { SessionHost } from "./session_transport.ts";
-import { completeHandshake } from "./params.ts";
+import { clientOf, completeHandshake, type Handshake } from "./params.ts";
 import { repaired } from "./results.ts";
 import { SseOut } from "./sse_out.ts";
 
@@ -13,6 +13,8 @@ export class SseTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: <T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void;
   protocolVersion = LEGACY_VERSIONS.at(-1) ?? "2024-11-05";
+  onagreed: ((handshake: Handshake) => void) | undefined;
+  #client = "";
   readonly #out: SseOut;
   /** Our id → the client's, which it may use twice at the same time. */
   readonly #open = new Map<number, string | number>();
@@ -71,6 +73,7 @@ export class SseTransport implements Transport {
         if (m.message.method === "initialize") {
           this.#initializeId = id;
           m.message.params = completeHandshake(m.message.params);
+          this.#client = clientOf(m.message.params);
         }
       }
       if (m.kind === "notification" && m.message.method === "notifications/cancelled") {
@@ -88,7 +91,10 @@ export class SseTransport implements Transport {
     if (typeof message.id !== "number" || !this.#open.has(message.id)) return Promise.resolve();
     if (message.id === this.#initializeId && "result" in message && isObject(message.result)) {
       const agreed = message.result["protocolVersion"];
-      if (typeof agreed === "string") this.protocolVersion = agreed;
+      if (typeof agreed === "string") {
+        this.protocolVersion = agreed;
+        this.onagreed?.({ client: this.#client, version: agreed });
+      }
     }
     const id = this.#open.get(message.id);
     this.#open.delete(message.id);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { isObject } from "../../src/mcp/protocol.ts";
+import { MemoryDriver } from "../../src/drivers/serial/memory.ts";
 import { startApp, TOKEN } from "../rigs/app.ts";
 import { connect, INITIALIZE, type Json, RawMcp, SseClient } from "../rigs/mcp_client.ts";
 import { until } from "../rigs/until.ts";
@@ -25,9 +26,13 @@ Deno.test("a fifth session takes the place of the one that was idle longest [C05
   assert.equal(rig.app.endpoints.sessions, 4);
 });
 
-Deno.test("a client whose session is gone starts anew and finds everything as it was [C053] [MC02]", async () => {
-  await using rig = await startApp();
+Deno.test("a client whose session is gone starts anew and finds its port open and everything as it was [C053] [MC02]", async () => {
+  const driver = new MemoryDriver();
+  driver.plug({ path: "/dev/ttyUSB0" });
+  await using rig = await startApp({ driver });
   const client = await connect(rig.origin, TOKEN);
+  await client.ok("serial_open", { port: "/dev/ttyUSB0", baud: 9600 });
+  const before = await client.ok("serial_get_state");
   await rig.app.endpoints.closeSessions(); // what a restart does to sessions
   assert.equal((await client.request("ping")).status, 404);
   const without = new RawMcp(rig.origin, TOKEN);
@@ -35,6 +40,24 @@ Deno.test("a client whose session is gone starts anew and finds everything as it
   client.session = "";
   await client.initialize();
   assert.equal((await client.ok("mcp_status"))["sessions"], 1);
+  const after = await client.ok("serial_get_state");
+  assert.deepEqual([after["isConnected"], after["portName"], after["baud"]], [true, "/dev/ttyUSB0", 9600]);
+  assert.deepEqual(after, before);
+  await client.ok("serial_close");
+});
+
+Deno.test("the mcp channel tells of sessions: who, which version, over what, and their end", async () => {
+  await using rig = await startApp();
+  const http = await connect(rig.origin, TOKEN);
+  const sse = await SseClient.open(rig.origin, TOKEN);
+  await sse.initialize();
+  await sse.close();
+  await until(() => rig.app.endpoints.sessions === 1);
+  const { text } = await http.call("log_tail", { channel: "mcp", format: "text" });
+  assert.match(text, /session [0-9a-f]{8} of raw 1 began: 2025-11-25 over http/);
+  assert.match(text, /session [0-9a-f]{8} of raw 1 began: 2024-11-05 over sse/);
+  assert.match(text, /session [0-9a-f]{8} ended/);
+  assert.ok(!text.includes(http.session) && !text.includes(TOKEN));
 });
 
 Deno.test("sessions of an earlier run are 404 after a restart [C060]", async () => {
