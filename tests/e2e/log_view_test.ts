@@ -163,7 +163,7 @@ deviceTest(
     await page.keyboard.press("Enter");
     await until("round to the first", async () => (await status.innerText()) === "1 / 3");
     await shows("ERROR number 100");
-    assert.equal(await page.locator(".lr.hit mark").innerText(), "ERROR");
+    assert.equal(await page.locator(".lr.found mark").innerText(), "ERROR");
     await send("one more error\r\n");
     await until("new lines count", async () => (await status.innerText()) === "1 / 4");
     await at.control("serial.log.filter").click();

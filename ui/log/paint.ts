@@ -204,7 +204,7 @@ export function paintRow(into: RowElement, line: Line, row: RowText, look: Look)
   else if (!coloured && (level === "warn" || level === "error")) classes.push(level);
   if (line.partial) classes.push("open");
   if (look.cursor) classes.push("at");
-  if (look.current) classes.push("hit");
+  if (look.current) classes.push("found");
   root.className = classes.join(" ");
   setText(into.num, look.lineNumbers && !isMark && line.num > 0 ? String(line.num) : "");
   setText(into.time, look.timestamps && !isMark ? timeText(line, look) : "");

@@ -91,6 +91,8 @@ export class LogSurface {
   #height = 0;
   #width = 0;
   #left = 0;
+  #clearRow: number | undefined;
+  #sawLines = false;
   /** Index of the first row that is painted. */
   #from = 0;
   #scrolledAt = 0;
@@ -416,6 +418,7 @@ export class LogSurface {
     const { store } = this.#feed;
     const deadline = performance.now() + WORK_MS;
     this.selection.cleared(store.firstRow);
+    this.#sawClear();
     this.#rows.sync(deadline);
     this.#hits.sync(deadline);
     const e = this.#extent();
@@ -427,6 +430,7 @@ export class LogSurface {
     this.#sizer.style.height = `${scrollHeight(e)}px`;
     this.#place(e);
     this.#tell(e, to);
+    this.#sawLines ||= e.rows > 0;
     const first = this.#rows.at(from);
     if (first !== undefined) {
       store.trim(first, this.#rows.at(Math.max(from, to - 1)) ?? first);
@@ -434,6 +438,16 @@ export class LogSurface {
     }
     if (from < OLDER_ROWS && !this.#following && this.#feed.hasOlder) this.#feed.older();
     if (this.#rows.pending || this.#hits.pending) this.draw();
+  }
+
+  /** After a clear there is nothing to stay with: what comes is followed. */
+  #sawClear(): void {
+    const { store } = this.#feed;
+    const first = store.line(store.firstRow);
+    if (first?.chan !== CHAN.mark || first.seq !== MARK.cleared || first.row === this.#clearRow) return;
+    const isNews = this.#clearRow !== undefined || this.#sawLines;
+    this.#clearRow = first.row;
+    if (isNews) this.wantFollow(true);
   }
 
   /** Puts the scroll bar where the rows are. Above the cap it waits until the person has ended a move. */

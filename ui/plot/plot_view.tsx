@@ -5,6 +5,7 @@ import uPlot from "uplot";
 import { Button } from "../controls/button.tsx";
 import { panePath, pathPart } from "../controls/registry.ts";
 import { t } from "../i18n/mod.ts";
+import { timeOfDay } from "../lib/format.ts";
 import type { LineFeed } from "../lib/ring_client.ts";
 import { accent, dark, highContrast } from "../lib/settings.ts";
 import { CHAN } from "../log/line_store.ts";
@@ -28,6 +29,12 @@ const COLOURS = ["--accent", "--tx", "--warn", "--ai", "--ok", "--err", "--soft"
 
 const token = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+/** Times of the axis as the log shows them, with thousandths only when they are needed. */
+function clock(seconds: readonly number[]): string[] {
+  const whole = seconds.every((s) => Number.isInteger(s));
+  return seconds.map((s) => timeOfDay(s * 1000).slice(0, whole ? 8 : 12));
+}
+
 function make(box: HTMLElement, names: readonly string[], hidden: ReadonlySet<string>): uPlot {
   const grid = { stroke: token("--line"), width: 1 };
   const axis = { stroke: token("--soft"), font: "11px ui-monospace, monospace", grid, ticks: { ...grid, size: 4 } };
@@ -38,7 +45,7 @@ function make(box: HTMLElement, names: readonly string[], hidden: ReadonlySet<st
       legend: { show: false },
       cursor: { drag: { x: true, y: false }, points: { size: 6 } },
       scales: { x: { time: true } },
-      axes: [{ ...axis, space: 70 }, { ...axis, size: 56 }],
+      axes: [{ ...axis, space: 84, size: 28, values: (_, splits) => clock(splits) }, { ...axis, size: 56 }],
       series: [
         {},
         ...names.map((label, i) => ({

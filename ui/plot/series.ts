@@ -8,6 +8,7 @@ export const MAX_RATE = 1000;
 /** A name that was seen less often is no series but a word with a number behind it; unless it was chosen. */
 const LEAST_SEEN = 3;
 const MAX_NAMES = 64;
+const LONE = "last";
 
 export class PlotData {
   /** Seconds, ascending. */
@@ -49,6 +50,12 @@ export class PlotData {
   add(wall: number, text: string): boolean {
     const numbers = numbersOf(text, this.#kind);
     if (!numbers) return false;
+    // Without a choice a lone number is drawn only as long as nothing has a name.
+    if (!this.#kind && this.series.size > 0) {
+      const isLone = this.series.has(LONE);
+      if (numbers.kind === "last" && !isLone) return false;
+      if (numbers.kind !== "last" && isLone) this.clear();
+    }
     const values = numbers.values.filter(([name]) => this.#isSeries(name));
     if (values.length === 0) return false;
     if (this.time.length >= MAX_POINTS) this.#halve();
