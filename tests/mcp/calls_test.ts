@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { isObject } from "../../src/mcp/protocol.ts";
 import { SseOut, type StreamEnd } from "../../src/mcp/sse_out.ts";
 import { startApp, TOKEN } from "../rigs/app.ts";
-import { connect, EventReader, type Json, RawMcp, SseClient } from "../rigs/mcp_client.ts";
+import { connect, errorOf, EventReader, type Json, RawMcp, resultOf, SseClient } from "../rigs/mcp_client.ts";
 import { usedMb } from "../rigs/memory.ts";
 import { writeAll } from "../rigs/raw_http.ts";
 import { until } from "../rigs/until.ts";
@@ -14,8 +13,6 @@ const call = (id: unknown, name: string, args: Json = {}, meta?: Json) =>
     method: "tools/call",
     params: { name, arguments: args, ...(meta && { _meta: meta }) },
   });
-const errorOf = (json: Json): Json => isObject(json["error"]) ? json["error"] : {};
-const resultOf = (json: Json): Json => isObject(json["result"]) ? json["result"] : {};
 
 Deno.test("twenty calls at once in one session: each answer goes to its id [C381]", async () => {
   await using rig = await startApp();

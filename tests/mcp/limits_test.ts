@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { isObject } from "../../src/mcp/protocol.ts";
 import { MemoryDriver } from "../../src/drivers/serial/memory.ts";
 import { startApp, TOKEN } from "../rigs/app.ts";
-import { connect, INITIALIZE, type Json, RawMcp, SseClient } from "../rigs/mcp_client.ts";
+import { connect, errorOf, INITIALIZE, RawMcp, SseClient } from "../rigs/mcp_client.ts";
 import { until } from "../rigs/until.ts";
 
 const auth = { authorization: `Bearer ${TOKEN}` };
-const errorOf = (json: Json): Json => isObject(json["error"]) ? json["error"] : {};
 
 async function alive(client: RawMcp): Promise<number> {
   return (await client.request("ping")).status;

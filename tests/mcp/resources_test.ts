@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { isObject } from "../../src/mcp/protocol.ts";
 import { startApp, TOKEN } from "../rigs/app.ts";
-import { connect, EventReader, type Json, RawMcp } from "../rigs/mcp_client.ts";
+import { connect, errorOf, EventReader, type Json, RawMcp, resultOf } from "../rigs/mcp_client.ts";
 import { MemoryDriver } from "../../src/drivers/serial/memory.ts";
 import { until } from "../rigs/until.ts";
-
-const resultOf = (json: Json): Json => isObject(json["result"]) ? json["result"] : {};
-const errorOf = (json: Json): Json => isObject(json["error"]) ? json["error"] : {};
 
 Deno.test("log channels are resources that can be listed and read as text", async () => {
   await using rig = await startApp();

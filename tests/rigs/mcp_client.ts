@@ -248,3 +248,15 @@ export class SseClient {
     await this.done;
   }
 }
+
+/** Parts of an answer; empty where there is none, so that a test can compare without asking first. */
+export const resultOf = (json: Json): Json => isObject(json["result"]) ? json["result"] : {};
+export const errorOf = (json: Json): Json => isObject(json["error"]) ? json["error"] : {};
+export const structured = (json: Json): Json => {
+  const value = resultOf(json)["structuredContent"];
+  return isObject(value) ? value : {};
+};
+export const textOf = (json: Json): string => {
+  const content = resultOf(json)["content"];
+  return Array.isArray(content) ? String(content[0]?.text) : "";
+};

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isObject } from "../../src/mcp/protocol.ts";
-import type { ToolRow } from "../../tools/mod.ts";
+import { type ToolRow, TOOLS } from "../../tools/mod.ts";
+import type { Json, RawMcp } from "./mcp_client.ts";
 
 /** Where any value of the right type will not do. */
 const SPECIAL: Readonly<Record<string, Record<string, unknown>>> = {
@@ -50,4 +51,11 @@ function valueOf(property: unknown): unknown {
     default:
       return "x";
   }
+}
+
+/** Calls every tool of the table once with good arguments; the answers by name. */
+export async function callAll(client: RawMcp): Promise<Map<string, Json>> {
+  const answers = new Map<string, Json>();
+  for (const row of TOOLS) answers.set(row.name, (await client.call(row.name, sampleArgs(row))).json);
+  return answers;
 }
