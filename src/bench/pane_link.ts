@@ -11,6 +11,7 @@ import { openFailure } from "./open_errors.ts";
 import { frameText, mismatch } from "./pane_settings.ts";
 import { realPathOf } from "./port_globs.ts";
 import { describeWanted, nameOf, type WantedPort } from "./port_match.ts";
+import { PortHold } from "./port_hold.ts";
 import type { Ports } from "./ports.ts";
 import { CANCELED, TIMED_OUT, within } from "./within.ts";
 
@@ -85,10 +86,7 @@ export class PaneLink {
   #open: OpenPort | undefined;
   #opening: string | undefined;
   #wanted: WantedPort | undefined;
-  /** The close of a port that was lost or is being closed. */
-  #releasing: Promise<void> | undefined;
-  /** Opens under way, also those that a timeout or a close overtook: these are closed when they come. */
-  readonly #opens = new Set<Promise<void>>();
+  readonly #hold: PortHold;
   #mismatch: string | undefined;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
   #trying = false;
@@ -97,6 +95,8 @@ export class PaneLink {
 
   constructor(options: LinkOptions) {
     this.#options = options;
+    const { driver, timing, now, log } = options;
+    this.#hold = new PortHold({ driver, openMs: timing.openMs, now, warn: (text) => log("warn", text) });
   }
 
   get status(): LinkStatus {
@@ -168,16 +168,16 @@ export class PaneLink {
       const wasOpen = port !== undefined;
       const life = this.#begin("closing", path ? `closing ${path}` : "closing");
       if (wasOpen) this.#options.onEnded();
-      if (port) this.#release(port);
+      if (port) this.#hold.release(port);
       const done = () => {
         if (life !== this.#life) return;
         this.#begin("closed", "closed");
         this.#options.log("info", path ? `closed ${path}` : "closed; no longer waiting");
       };
-      if (this.#releasing) this.#releasing.then(done);
+      if (this.#hold.releasing) this.#hold.releasing.then(done);
       else done();
     }
-    if (this.#releasing) await this.#awaitClosing(waitMs);
+    if (this.#hold.releasing) await this.#awaitClosing(waitMs);
     return true;
   }
 
@@ -208,7 +208,7 @@ export class PaneLink {
   /** Ends everything, also what hangs: the end of the program waits no longer than {@link DISPOSE_MS}. */
   async dispose(): Promise<void> {
     try {
-      await Promise.all([this.close(DISPOSE_MS), within(Promise.all(this.#opens), DISPOSE_MS)]);
+      await Promise.all([this.close(DISPOSE_MS), within(this.#hold.opensEnded(), DISPOSE_MS)]);
     } catch { /* it hangs: told already, and the process ends anyway */ }
     clearTimeout(this.#retryTimer);
   }
@@ -247,7 +247,7 @@ export class PaneLink {
     const asked = this.#options.settings();
     let port: SerialPort;
     try {
-      port = await this.#openDriver(life, { ...asked, path: info.path, flush: !again });
+      port = await this.#hold.open({ ...asked, path: info.path, flush: !again }, life.signal);
     } catch (error) {
       if (life === this.#life) this.#opening = undefined;
       if (error === CANCELED) throw failed("canceled", `Opening ${info.path} was canceled.`);
@@ -270,34 +270,6 @@ export class PaneLink {
     if (this.#mismatch) this.#options.log("warn", `${info.path}: ${this.#mismatch}`);
     this.#options.onStatus();
     void this.#read(port, life);
-  }
-
-  /** Throws what the driver throws, TIMED_OUT or CANCELED. An open that nobody waits for any more is undone. */
-  async #openDriver(life: AbortController, options: OpenOptions): Promise<SerialPort> {
-    const { now, timing, driver } = this.#options;
-    const end = now() + timing.openMs;
-    // What we still hold ourselves must not be what makes the port "in use".
-    const before = [...this.#opens, ...(this.#releasing ? [this.#releasing] : [])];
-    if (before.length > 0) await within(Promise.all(before), timing.openMs, life.signal);
-    if (life.signal.aborted) throw CANCELED;
-    const opening = Promise.resolve().then(() => driver.open(options));
-    let abandoned = false;
-    let opened: SerialPort | undefined;
-    const track = (promise: Promise<unknown>) => {
-      const over = promise.then(() => {}, () => {}).then(() => void this.#opens.delete(over));
-      this.#opens.add(over);
-    };
-    track(opening.then((port) => {
-      opened = port;
-      return abandoned ? port.close() : undefined;
-    }));
-    try {
-      return await within(opening, Math.max(1, end - now()), life.signal);
-    } catch (error) {
-      abandoned = true;
-      if (opened) track(opened.close());
-      throw error;
-    }
   }
 
   #openText(): string {
@@ -327,7 +299,7 @@ export class PaneLink {
   #lost(life: AbortController, why: string): void {
     const open = this.#open;
     if (life !== this.#life || !open) return;
-    this.#release(open.port);
+    this.#hold.release(open.port);
     const wanted = this.#wanted;
     const again = this.#options.autoReconnect() && wanted !== undefined;
     const text = again
@@ -339,20 +311,10 @@ export class PaneLink {
     if (again) this.#wait(next);
   }
 
-  /** Gives the port back; nothing opens it again before that. */
-  #release(port: SerialPort): void {
-    const releasing = Promise.resolve().then(() => port.close()).catch((error) => {
-      this.#options.log("warn", `closing ${port.path}: ${error instanceof Error ? error.message : String(error)}`);
-    }).then(() => {
-      if (this.#releasing === releasing) this.#releasing = undefined;
-    });
-    this.#releasing = releasing;
-  }
-
   async #awaitClosing(waitMs: number): Promise<void> {
-    if (!this.#releasing) return;
+    if (!this.#hold.releasing) return;
     try {
-      await within(this.#releasing, waitMs);
+      await within(this.#hold.releasing, waitMs);
     } catch {
       this.#setText("closing: the driver has not given the port back yet");
       this.#options.log("error", `the driver did not close the port within ${waitMs / 1000} s`);
@@ -393,7 +355,7 @@ export class PaneLink {
   /** Gives what to say while it is still lost. */
   async #reconnect(life: AbortController): Promise<string> {
     const wanted = this.#wanted;
-    if (!wanted || this.#releasing || this.#opens.size > 0) return this.#text;
+    if (!wanted || this.#hold.busy) return this.#text;
     const match = await this.#options.ports.match(wanted);
     if (life !== this.#life) return this.#text;
     const device = describeWanted(wanted);

@@ -21,7 +21,7 @@ const AT = {
   xoff: 22,
 };
 
-const FLAG = { binary: 0x1, parity: 0x2, outxCts: 0x4, outX: 0x100, inX: 0x200 };
+const FLAG = { binary: 0x1, parity: 0x2 };
 const DTR_SHIFT = 4;
 const RTS_SHIFT = 12;
 /** fDtrControl and fRtsControl: two bits each. */
@@ -100,11 +100,6 @@ export function encodeDcb(
   view.setUint8(AT.parity, PARITIES.indexOf(wanted.parity));
   view.setUint8(AT.stopBits, STOP_BITS.indexOf(wanted.stopBits));
   return dcb;
-}
-
-/** Whether some flow control is on in a block: for tests and for `doctor`. */
-export function hasFlowControl(dcb: Uint8Array): boolean {
-  return (viewOf(dcb).getUint32(AT.flags, true) & (FLAG.outxCts | FLAG.outX | FLAG.inX)) !== 0;
 }
 
 /** Why a driver may have refused a frame: the 16550's own rules, which most Windows drivers apply. */
