@@ -200,17 +200,15 @@ export class Gate {
 
 function unknownTool(name: string, rows: readonly ToolRow[]): BenchError {
   const wanted = name.slice(0, 64);
-  const near = rows.filter((r) => isNear(r.name, wanted)).map((r) => r.name);
-  const hint = near.length ? `Did you mean ${near.slice(0, 3).join(", ")}?` : "tools/list gives all names.";
+  const near = nearNames(wanted, rows.map((r) => r.name));
+  const hint = near.length ? `Did you mean ${near.join(", ")}?` : "tools/list gives all names.";
   return invalid(`Unknown tool: ${wanted}. ${hint}`, { tool: wanted });
 }
 
-/** Same words in another order or case, one the start of the other, or a word of it. */
-function isNear(name: string, wanted: string): boolean {
-  const words = wanted.toLowerCase().replace(/([a-z])([A-Z])/g, "$1_$2").split(/[^a-z0-9]+/).filter((w) =>
-    w.length > 1
-  );
-  const own = name.split("_");
-  const hits = words.filter((w) => own.some((o) => o === w || (w.length > 3 && (o.startsWith(w) || w.startsWith(o)))));
-  return hits.length >= Math.max(1, Math.min(2, own.length - 1)) && hits.length * 2 > words.length;
+/** At most three names that share all words but one with the wanted one, in any order or case: `sendSerial`, `serial-sent`. */
+function nearNames(wanted: string, names: readonly string[]): string[] {
+  const words = new Set(wanted.replaceAll(/([a-z])([A-Z])/g, "$1_$2").toLowerCase().split(/[^a-z0-9]+/));
+  const shared = (name: string) => name.split("_").filter((w) => words.has(w)).length;
+  return names.filter((n) => shared(n) > 0 && shared(n) >= n.split("_").length - 1)
+    .toSorted((a, b) => shared(b) - shared(a)).slice(0, 3);
 }

@@ -68,7 +68,9 @@ Deno.test("an unknown tool is -32602 with names that are near", async () => {
     assert.equal(error.code, -32602);
     assert.ok(error.message.length < 200);
   }
-  assert.match((await refused(gate.call("echo_test", {}, context()))).message, /test_echo/);
+  for (const near of ["echo_test", "testEcho", "test-echo", "TEST_ECHO"]) {
+    assert.match((await refused(gate.call(near, {}, context()))).message, /Did you mean test_echo/);
+  }
 });
 
 Deno.test("old spellings work like new ones, and the new one wins when both are given", async () => {

@@ -358,3 +358,34 @@ Deno.test("the raw client and a lost socket in the middle of a body leave no ses
   assert.equal(rig.app.endpoints.sessions, 1);
   assert.equal(rig.gate.reports.total, 0);
 });
+
+Deno.test("an SSE client that asks and never reads loses its session, since answers are never dropped silently", async () => {
+  await using rig = await startApp({ tuning: { heartbeatMs: 200 } });
+  const socket = await Deno.connect({ hostname: "127.0.0.1", port: rig.listening.port });
+  await writeAll(
+    socket,
+    new TextEncoder().encode(
+      `GET /sse HTTP/1.1\r\nhost: 127.0.0.1:${rig.listening.port}\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`,
+    ),
+  );
+  let head = "";
+  const buffer = new Uint8Array(4096);
+  while (!/data: \/messages\S+/.test(head)) {
+    head += new TextDecoder().decode(buffer.subarray(0, await socket.read(buffer) ?? 0));
+  }
+  const address = `${rig.origin}${/data: (\/messages\S+)/.exec(head)?.[1]}`;
+  const headers = { "content-type": "application/json", authorization: `Bearer ${TOKEN}` };
+  const text = "x".repeat(10_000);
+  const begun = performance.now();
+  let status = 202;
+  for (let id = 1; status === 202; id++) {
+    const response = await fetch(address, { method: "POST", headers, body: call(id, "test_echo", { text }) });
+    await response.body?.cancel();
+    status = response.status;
+    assert.ok(performance.now() - begun < 60_000, "the session never ended");
+  }
+  assert.equal(status, 404);
+  assert.equal(rig.app.endpoints.sessions, 0);
+  assert.ok(rig.server.dropped > 0);
+  socket.close();
+});
