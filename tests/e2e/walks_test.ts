@@ -305,3 +305,30 @@ pageTest("a new token: this page stays signed in, what it copies is new, and eve
   assert.equal(old.status, 401, "the old one does not");
   await second.close();
 });
+
+pageTest("on a narrow page both columns are drawers: opened by their buttons, closed by Escape", {
+  args: ["--demo"],
+  width: 800,
+  height: 700,
+}, async (at) => {
+  const { page } = at;
+  const wide = async () => (await pane(at).boundingBox())?.width ?? 0;
+  assert.equal(await page.locator(".side").count(), 0);
+  assert.equal(await page.locator(".rail").count(), 0);
+  assert.ok(await wide() > 780, "the pane has the whole width");
+  await at.control("global.top.side").click();
+  await page.locator(".side").waitFor();
+  assert.ok(await wide() > 780, "a drawer takes no room from the pane");
+  await page.keyboard.press("Escape");
+  await page.locator(".side").waitFor({ state: "detached" });
+  await at.control("global.top.rail").click();
+  await page.locator(".rail").waitFor();
+  await at.control("serial.panes.show-main").click();
+  await page.locator(".rail").waitFor({ state: "detached" });
+  await page.keyboard.press("Alt+G");
+  await page.locator(".side").waitFor();
+  assert.equal(await page.locator("#tab-logs").getAttribute("aria-selected"), "true");
+  // Nothing is wider than the page.
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  quiet(at);
+});

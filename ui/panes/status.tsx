@@ -5,7 +5,7 @@ import { find, panePath } from "../controls/registry.ts";
 import { t } from "../i18n/mod.ts";
 import { ago, bytes, clockSpan, count } from "../lib/format.ts";
 import { act, online } from "../lib/server.ts";
-import { lostSince, type PaneSettings, portName, ports, second, serverNow } from "../lib/store.ts";
+import { lostSince, paneNames, type PaneSettings, portName, ports, second, serverNow } from "../lib/store.ts";
 import { hints, start, stop } from "./actions.ts";
 import { offline, useFlow } from "./toolbar.tsx";
 
@@ -70,6 +70,7 @@ export function StatusLine({ pane }: { pane: PaneSettings }) {
     / at (\d+ \S+?)(?:; (.*))?$/.exec(pane.statusText) ?? [];
   return (
     <div class="status" role="group" aria-label={t("state.of", { pane: pane.pane })}>
+      {paneNames.value.length > 1 && <b class="who cut">{pane.label || pane.pane}</b>}
       <span class="state" data-tip={pane.isConnected ? pane.statusText : undefined}>
         <span class={dotOf(pane.status)} />
         <span class="cut">{stateText(pane)}</span>
