@@ -17,7 +17,7 @@ console.log(pty.path);
 function lines(from: number, count: number): Uint8Array<ArrayBuffer> {
   let text = "";
   for (let i = from; i < from + count; i++) {
-    text += `line ${String(i).padStart(9, "0")} the quick brown fox jumps over 0.12\r\n`;
+    text += `line ${String(i).padStart(9, "0")} the quick brown fox jumps over`.padEnd(58, ".") + "\r\n";
   }
   return new TextEncoder().encode(text);
 }
