@@ -323,9 +323,9 @@ Deno.test("other methods than those of a route are 405 with what is allowed", as
       ["/messages", "GET", "POST"],
       ["/status", "POST", "GET"],
       ["/healthz", "POST", "GET"],
-    ]
+    ] as const
   ) {
-    const response = await fetch(rig.origin + path, { method: method ?? "", headers: auth });
+    const response = await fetch(rig.origin + path, { method, headers: auth });
     await response.body?.cancel();
     assert.deepEqual([response.status, response.headers.get("allow")], [405, allow], path);
   }
