@@ -89,6 +89,10 @@ pageTest("every control of the page is in ui_list, and every tool has a place on
     await at.control("global.logs.open-serial_main_rx").click();
     await at.control("global.logs.showEmpty").click();
     await look();
+    await at.control("global.logs.clearAll").click();
+    await page.locator("dialog[open]").waitFor();
+    await look();
+    await at.control("dialog.clearAll.cancel").click();
     await at.control("global.top.look").click();
     await look();
     await page.keyboard.press("Escape");

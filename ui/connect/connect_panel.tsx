@@ -111,7 +111,7 @@ export function ConnectPanel() {
       {asking && (
         <Dialog title={t("reset.title")} name="resetToken" onClose={() => setAsking(false)}>
           <p>{t("reset.text")}</p>
-          <div class="acts" style={{ display: "flex", gap: "8px", marginTop: "14px", justifyContent: "flex-end" }}>
+          <div class="choices">
             <Button path="dialog.resetToken.cancel" label={t("pane.cancel")} onClick={() => setAsking(false)}>
               {t("pane.cancel")}
             </Button>

@@ -3,6 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import type { ChannelView } from "../../src/core/page_protocol.ts";
 import type { OutputOf } from "../../tools/mod.ts";
 import { Button } from "../controls/button.tsx";
+import { Dialog } from "../controls/overlay.tsx";
 import { Icon } from "../controls/icon.tsx";
 import { TextField } from "../controls/field.tsx";
 import { pathPart } from "../controls/registry.ts";
@@ -107,6 +108,7 @@ export function LogCentre() {
   const [exactCase, setExactCase] = useState(false);
   const [hits, setHits] = useState<Hits | null>(null);
   const [searching, setSearching] = useState(false);
+  const [asking, setAsking] = useState(false);
   const [showEmpty, setShowEmpty] = useState(false);
   const toggle = (name: string) => setOpen(open === name ? null : name);
   const isUsed = (c: ChannelView) => c.lines > 0 || c.dropped > 0 || c.name === open;
@@ -211,7 +213,7 @@ export function LogCentre() {
                 label={t("logs.clearAll")}
                 tool="log_clear"
                 disabledReason={offline()}
-                onClick={() => call("log_clear", {})}
+                onClick={() => setAsking(true)}
               >
                 {t("logs.clearAll")}
               </Button>
@@ -219,7 +221,33 @@ export function LogCentre() {
           </div>
         </>
       )}
+      {asking && <ClearAll onClose={() => setAsking(false)} />}
     </div>
+  );
+}
+
+/** What is erased is gone for everyone: asked once more. */
+function ClearAll({ onClose }: { onClose: () => void }) {
+  const lines = channels.value.reduce((n, one) => n + one.lines, 0);
+  return (
+    <Dialog title={t("logs.clearAllTitle")} name="clearAll" onClose={onClose}>
+      <p>{t("logs.clearAllText", { n: lines })}</p>
+      <div class="choices">
+        <Button path="dialog.clearAll.cancel" label={t("pane.cancel")} onClick={onClose}>{t("pane.cancel")}</Button>
+        <Button
+          path="dialog.clearAll.clear"
+          label={t("logs.clearAll")}
+          look="primary"
+          tool="log_clear"
+          onClick={async () => {
+            await call("log_clear", {});
+            onClose();
+          }}
+        >
+          {t("logs.clearAll")}
+        </Button>
+      </div>
+    </Dialog>
   );
 }
 
