@@ -324,7 +324,7 @@ Deno.test("a client that never reads is cut off, what is lost is counted, memory
   socket.close();
 });
 
-Deno.test("a request a byte at a time is answered like any other, and holds nobody up [C380]", async () => {
+Deno.test("a request a byte at a time is answered like any other, and holds nobody up", async () => {
   await using rig = await startApp();
   const client = await connect(rig.origin, TOKEN);
   const body = call(1, "test_echo", { text: "slowly" });
