@@ -2,6 +2,8 @@
  * The log on the screen: a scrolled element, and over it the few rows that are in view, painted once a frame at most.
  * Its place is kept as a row, never as pixels, so that new lines, trimmed lines and filters do not move what is read.
  */
+import { FLAG } from "../../src/core/line.ts";
+import { t } from "../i18n/mod.ts";
 import type { LineFeed } from "../lib/ring_client.ts";
 import { CHAN, type Line, MARK } from "./line_store.ts";
 import { type Filter, filterTest, NO_FILTER, rangesOf, rangesOfRegex, textTest } from "./match.ts";
@@ -333,15 +335,25 @@ export class LogSurface {
     const from = range ? this.#rows.indexOf(range.from.row) : 0;
     const to = range ? this.#rows.indexOf(range.to.row + 1) : this.#rows.total;
     const out: string[] = [];
+    let away = 0;
+    const tellAway = () => {
+      if (away > 0) out.push(t("log.notCopied", { n: away }));
+      away = 0;
+    };
     for (let i = from; i < to; i++) {
       const row = this.#rows.at(i);
       if (row === undefined) continue;
       const line = this.#feed.store.line(row);
-      if (!line) continue;
+      if (!line) {
+        away++;
+        continue;
+      }
+      tellAway();
       const { text } = this.#textOf(line);
       const part = range ? this.selection.columns(row, text.length) : undefined;
       out.push(part ? text.slice(part[0], part[1]) : range && row === range.to.row ? "" : text);
     }
+    tellAway();
     return out.join("\n");
   }
 
@@ -372,6 +384,7 @@ export class LogSurface {
     this.#height = this.#box.clientHeight;
     this.#width = this.#box.clientWidth;
     this.#layer.style.width = `${this.#width}px`;
+    this.#charWidth = charWidth(this.#layer) || this.#charWidth;
     this.#look++;
     this.draw();
   }
@@ -379,6 +392,19 @@ export class LogSurface {
   #textOf(line: Line): RowText {
     if (line.chan === CHAN.mark) return { text: markText(line), runs: [] };
     return rowText(this.#settings.view, line.bytes, line.flags, line.style);
+  }
+
+  /** At least the first columns of a row: of a line of thousands of bytes no more is looked at than is drawn. */
+  #partOf(line: Line, columns: number): RowText {
+    const most = columns * 4 + 1024;
+    if (line.bytes.length <= most || this.#settings.view === "both") return this.#textOf(line);
+    return this.#textOf({ ...line, bytes: line.bytes.subarray(0, most) });
+  }
+
+  /** About how wide a row is. */
+  #columnsOf(line: Line): number {
+    const bytes = line.bytes.length;
+    return this.#settings.view === "hex" || line.flags & FLAG.frame ? bytes * 4 : bytes;
   }
 
   #scrolled(): void {
@@ -513,8 +539,8 @@ export class LogSurface {
         element.root.hidden = false;
         element.root.dataset.row = String(row);
         if (line) {
-          const text = this.#textOf(line);
-          widest = Math.max(widest, text.text.length);
+          const text = this.#partOf(line, columns.from + columns.count);
+          widest = Math.max(widest, text.text.length, this.#columnsOf(line));
           // Short rows are drawn whole: there the width of a character does not matter.
           const part = text.text.length > columns.count ? columns : { from: 0, count: MAX_COLUMNS };
           const before = i > 0 && settings.timeMode === "between" ? this.#rows.at(i - 1) : undefined;
@@ -579,12 +605,7 @@ export class LogSurface {
   /** Room to scroll sideways to the end of the longest row that was seen. */
   #widen(columns: number): void {
     this.#columns = columns;
-    const sample = this.#pool.find((r) => r.key !== "" && (r.text.textContent?.length ?? 0) > 20);
-    if (sample) {
-      const box = sample.text.getBoundingClientRect().width;
-      const length = sample.text.textContent?.length ?? 0;
-      if (box > 0 && length > 0) this.#charWidth = Math.max(4, Math.min(20, box / length));
-    }
+    const sample = this.#pool.find((row) => row.key !== "");
     const gutter = sample?.text.parentElement?.offsetLeft ?? 120;
     this.#sizer.style.minWidth = `${Math.ceil(gutter + columns * this.#charWidth + 90)}px`;
   }
@@ -611,6 +632,17 @@ export class LogSurface {
     this.#told = told;
     this.#onState(state);
   }
+}
+
+/** Width of a character of the log's font, px; 0 while nothing is laid out. */
+function charWidth(layer: HTMLElement): number {
+  const probe = document.createElement("span");
+  probe.className = "log-probe";
+  probe.textContent = "0".repeat(100);
+  layer.append(probe);
+  const { width } = probe.getBoundingClientRect();
+  probe.remove();
+  return width / 100;
 }
 
 const awayLine = (row: number, lost: boolean): Line => ({
