@@ -10,7 +10,7 @@ import {
 import { openFailure } from "./open_errors.ts";
 import { frameText, mismatch } from "./pane_settings.ts";
 import { realPathOf } from "./port_globs.ts";
-import { describeWanted, nameOf, type WantedPort } from "./port_match.ts";
+import { canReturn, describeWanted, nameOf, type WantedPort } from "./port_match.ts";
 import { PortHold } from "./port_hold.ts";
 import type { Ports } from "./ports.ts";
 import { CANCELED, TIMED_OUT, within } from "./within.ts";
@@ -301,9 +301,13 @@ export class PaneLink {
     if (life !== this.#life || !open) return;
     this.#hold.release(open.port);
     const wanted = this.#wanted;
-    const again = this.#options.autoReconnect() && wanted !== undefined;
+    const wished = this.#options.autoReconnect() && wanted !== undefined;
+    const again = wished && canReturn(wanted);
     const text = again
       ? `lost ${open.info.path}: waiting for ${describeWanted(wanted)} to come back`
+      : wished
+      ? `closed: ${open.info.path} was lost; its number goes to another program, so it is not waited for ` +
+        "(pair and sim give a lasting name with --link)"
       : `closed: ${open.info.path} was lost, and automatic reconnect is off`;
     const next = this.#begin(again ? "lost" : "closed", text);
     this.#options.onEnded();

@@ -58,6 +58,12 @@ export const wantedOf = (info: PortInfo, value: string = info.path): WantedPort 
   ...(info.interfaceNumber !== undefined && { interfaceNumber: info.interfaceNumber }),
 });
 
+/**
+ * Whether this device can be known again when it is lost. A PTY by its number cannot: the system gives the number to
+ * the next program that asks for a terminal, and that one's keys are nobody's business. A link to a PTY can.
+ */
+export const canReturn = ({ path }: WantedPort): boolean => !/^\/dev\/(pts\/|ttys)\d+$/.test(path);
+
 /** For people: what it is and where, said once. */
 export const nameOf = ({ friendlyName, path }: PortInfo): string =>
   friendlyName.includes(path) ? friendlyName : `${friendlyName} (${path})`;

@@ -53,6 +53,22 @@ Deno.test("while a device is waited for, the state says that it comes back by it
   assert.match(text, /It connects again by itself; serial_close ends the waiting\./);
 });
 
+Deno.test("a virtual port that has only a number is not waited for: the next program gets that number [SO04]", async () => {
+  const pty = openPty();
+  await using rig = await ptyRig({ extraPorts: [{ label: "bare", path: pty.path }] });
+  await rig.call("serial_open", { port: pty.path });
+  await pty.close();
+  await isStatus(rig, "closed");
+  const { text } = await rig.call("serial_get_state");
+  assert.match(text, /was lost; .* --link/);
+  // Whoever has the number now, it is not opened by itself.
+  const next = Array.from({ length: 8 }, () => openPty());
+  rig.bench.panes.poke();
+  await new Promise((r) => setTimeout(r, 300));
+  assert.equal(statusOf(rig), "closed");
+  await Promise.all(next.map((other) => other.close()));
+});
+
 Deno.test("without automatic reconnect a lost device leaves the pane closed", async () => {
   await using rig = await ptyRig();
   await rig.call("serial_open", { port: rig.device.path });

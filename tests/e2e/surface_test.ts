@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { TOOLS } from "../../tools/mod.ts";
-import { openPty } from "../rigs/pty.ts";
+import { openNamedPty } from "../rigs/pty.ts";
 import { listAll, type Listed, pageTest, pane, until, withAgent } from "./rig.ts";
 
 /** Controls on the page that no registry has, and why. Nothing else may be missing. */
@@ -34,7 +34,7 @@ const PLACES: Readonly<Record<string, { selector: string; why: string }>> = {
 /** Tools that are about the page itself: the person has the page. */
 const ABOUT_THE_PAGE = ["ui_list", "ui_describe", "ui_get", "ui_set", "ui_click", "ui_get_state"];
 
-const dut = openPty();
+const dut = openNamedPty();
 pageTest("every control of the page is in ui_list, and every tool has a place on the page", {
   args: ["--demo", "--port-path", `Bench DUT=${dut.path}`],
 }, async (at) => {

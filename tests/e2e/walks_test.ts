@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect } from "../rigs/mcp_client.ts";
 import { failing, logText, pageTest, pane, quiet, until } from "./rig.ts";
-import { openPort, openPty } from "../rigs/pty.ts";
+import { openNamedPty, openPort, openPty } from "../rigs/pty.ts";
 
 pageTest(
   "a person's walk: choose the simulated modem, start, banner, AT, OK, hex, search, save, stop; and an agent's beside it",
@@ -149,7 +149,7 @@ pageTest("the server goes and comes back: the page says so, keeps what it shows,
   await until("usable again", async () => await at.control("serial.conn.start").getAttribute("aria-disabled") === null);
 });
 
-const dut = openPty();
+const dut = openNamedPty();
 pageTest("an unplugged device: its pane says which one it waits for and what is kept, and can stop waiting", {
   args: ["--port-path", `Bench DUT=${dut.path}`],
 }, async (at) => {

@@ -1,5 +1,5 @@
 /** Virtual ports for tests: PTYs of this process, opened with the real driver. */
-import { openPair, type Pair } from "../../src/drivers/serial/pty.ts";
+import { openPair, openPty, type Pair, type Pty } from "../../src/drivers/serial/pty.ts";
 import { systemDriver } from "../../src/drivers/serial/mod.ts";
 import type { LineSettings, OpenOptions, SerialPort } from "../../src/drivers/serial/port.ts";
 
@@ -40,6 +40,19 @@ export const withPair = async (
   } finally {
     await pair.close();
   }
+};
+
+/** A PTY under a name of its own, as an adapter has one: one that has only its number is not waited for when it is lost. */
+export const openNamedPty = (): Pty => {
+  const pty = openPty();
+  const folder = Deno.makeTempDirSync({ prefix: "fieldbench-pty-" });
+  const path = `${folder}/port`;
+  Deno.symlinkSync(pty.path, path);
+  const close = async () => {
+    await pty.close();
+    await Deno.remove(folder, { recursive: true });
+  };
+  return { ...pty, path, close };
 };
 
 /** Exactly `count` bytes. */
