@@ -125,7 +125,7 @@ export function AgentsPanel() {
       {shown.length === 0
         ? (
           <div class="hint">
-            <b>{view && view.sessions > 0 ? t("calls.quiet") : t("calls.nobody")}</b>
+            <b>{view?.hasAgents ? t("calls.quiet") : t("calls.nobody")}</b>
             <p>{t("calls.nobodyHint")}</p>
             <div class="acts">
               <Button

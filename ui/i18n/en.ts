@@ -48,6 +48,7 @@ export const en = {
   "agents.ask": "Ask me before dangerous calls",
   "agents.showMine": "Show my own calls",
   "agents.connectedReadOnly": "{n} {n:agent|agents}, read-only",
+  "agents.active": "Agent active",
   "paused.title": "Agents are paused.",
   "paused.text": "Their calls are refused until you resume. Ports stay open and the log goes on.",
   "ask.region": "A call waits for your yes",

@@ -48,6 +48,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   "agents.ask": "危险调用前先问我",
   "agents.showMine": "显示我自己的调用",
   "agents.connectedReadOnly": "{n} 个智能体，只读",
+  "agents.active": "有智能体在使用",
   "paused.title": "智能体已暂停。",
   "paused.text": "恢复之前，它们的调用都会被拒绝。端口保持打开，日志继续记录。",
   "ask.region": "有调用等待您的同意",

@@ -71,11 +71,12 @@ function AgentsChip() {
     : view.paused
     ? t("agents.paused")
     : view.sessions === 0
-    ? t("agents.none")
+    // An agent of the newer kind has no session.
+    ? t(view.hasAgents ? "agents.active" : "agents.none")
     : running > 0
     ? t("agents.working", { n: view.sessions })
     : t(view.readOnly ? "agents.connectedReadOnly" : "agents.connected", { n: view.sessions });
-  const dot = waiting > 0 || view?.paused ? "dot wait" : view && view.sessions > 0 ? "dot ai" : "dot off";
+  const dot = waiting > 0 || view?.paused ? "dot wait" : view?.hasAgents ? "dot ai" : "dot off";
   return (
     <Button
       path="global.top.agents"
