@@ -9,7 +9,7 @@ import {
 } from "../drivers/serial/port.ts";
 import { openFailure } from "./open_errors.ts";
 import { frameText, mismatch } from "./pane_settings.ts";
-import { realPathOf } from "./port_globs.ts";
+import { ptyLinkLife, realPathOf } from "./port_globs.ts";
 import { canReturn, describeWanted, nameOf, type WantedPort } from "./port_match.ts";
 import { PortHold } from "./port_hold.ts";
 import type { Ports } from "./ports.ts";
@@ -87,6 +87,8 @@ export class PaneLink {
   #opening: string | undefined;
   #wanted: WantedPort | undefined;
   readonly #hold: PortHold;
+  /** Of the port that is open, or was last. */
+  #linkLife: string | undefined;
   #mismatch: string | undefined;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
   #trying = false;
@@ -262,6 +264,7 @@ export class PaneLink {
     this.#opening = undefined;
     this.#wanted = wanted;
     this.#tries = 0;
+    this.#linkLife = ptyLinkLife(info.path);
     this.#open = { port, info, ended: life.signal, since: this.#options.now() };
     this.#mismatch = mismatch(asked, settingsOf(port) ?? asked);
     this.#text = this.#openText();
@@ -363,7 +366,9 @@ export class PaneLink {
     const match = await this.#options.ports.match(wanted);
     if (life !== this.#life) return this.#text;
     const device = describeWanted(wanted);
-    if (match.found === "none") return `lost: waiting for ${device} to come back`;
+    const leftOver = match.found === "one" && this.#linkLife !== undefined &&
+      ptyLinkLife(match.port.path) === this.#linkLife;
+    if (match.found === "none" || leftOver) return `lost: waiting for ${device} to come back`;
     if (match.found === "several") {
       const paths = match.ports.map((p) => p.path).join(", ");
       return `lost: several devices look like ${device} (${paths}); choose one with serial_select_port`;

@@ -67,3 +67,19 @@ export const realPathOf = (path: string): string => {
     return path;
   }
 };
+
+/** Whether this is a PTY by its number. The system gives the number of one that is gone to the next program. */
+export const isPtyNumber = (path: string): boolean => /^\/dev\/(pts\/|ttys)\d+$/.test(path);
+
+/**
+ * What a link to a PTY has in this life of it; undefined for any other path. One that was left over when its maker was
+ * killed leads to whatever program has the number by now; only a link that was made anew leads to the same device.
+ */
+export const ptyLinkLife = (path: string): string | undefined => {
+  try {
+    const { isSymlink, ino, mtime } = Deno.lstatSync(path);
+    return isSymlink && isPtyNumber(Deno.realPathSync(path)) ? `${ino} ${mtime?.getTime()}` : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,4 +1,5 @@
 import type { PortIdentity, PortInfo } from "../drivers/serial/port.ts";
+import { isPtyNumber } from "./port_globs.ts";
 
 /** The device that a pane chose: kept with its settings, so that it is known again also under another name. */
 export interface WantedPort extends PortIdentity {
@@ -62,7 +63,7 @@ export const wantedOf = (info: PortInfo, value: string = info.path): WantedPort 
  * Whether this device can be known again when it is lost. A PTY by its number cannot: the system gives the number to
  * the next program that asks for a terminal, and that one's keys are nobody's business. A link to a PTY can.
  */
-export const canReturn = ({ path }: WantedPort): boolean => !/^\/dev\/(pts\/|ttys)\d+$/.test(path);
+export const canReturn = ({ path }: WantedPort): boolean => !isPtyNumber(path);
 
 /** For people: what it is and where, said once. */
 export const nameOf = ({ friendlyName, path }: PortInfo): string =>

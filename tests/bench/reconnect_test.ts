@@ -69,6 +69,26 @@ Deno.test("a virtual port that has only a number is not waited for: the next pro
   await Promise.all(next.map((other) => other.close()));
 });
 
+Deno.test("a link left over from a virtual port leads to whoever has its number now: only a link made anew is taken [SO04]", async () => {
+  const pty = openPty();
+  await using rig = await ptyRig();
+  const link = `${rig.folder}/port-left`;
+  await Deno.symlink(pty.path, link);
+  await rig.call("serial_open", { port: link });
+  await pty.close(); // as a kill -9 of its maker does: the link stays
+  await isStatus(rig, "lost");
+  // The lowest free numbers are given out: one of these has the old one, unless another program was faster.
+  const others = Array.from({ length: 8 }, () => openPty());
+  rig.bench.panes.poke();
+  await new Promise((r) => setTimeout(r, 300));
+  assert.equal(statusOf(rig), "lost");
+  await Deno.remove(link);
+  await Deno.symlink(others[7]?.path ?? "", link);
+  await isStatus(rig, "open");
+  await rig.call("serial_close");
+  await Promise.all(others.map((other) => other.close()));
+});
+
 Deno.test("without automatic reconnect a lost device leaves the pane closed", async () => {
   await using rig = await ptyRig();
   await rig.call("serial_open", { port: rig.device.path });
