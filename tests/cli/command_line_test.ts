@@ -8,6 +8,7 @@ import { parsePortPaths } from "../../src/cli/port_path.ts";
 import { VERSION } from "../../src/cli/version.ts";
 import { inFolder } from "../store/log_rig.ts";
 import { assertForPeople, fieldbench } from "./run.ts";
+import { skipped } from "../rigs/skip.ts";
 
 const unix = Deno.build.os !== "windows";
 
@@ -119,7 +120,7 @@ Deno.test("tools lists the table, and with --json the schemas", async () => {
 });
 
 Deno.test({
-  name: "ports lists configured paths and globs as well",
+  name: "ports lists configured paths and globs as well" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (folder) => {

@@ -5,11 +5,12 @@ import { openPair, openPort } from "../rigs/pty.ts";
 import { startServer } from "../rigs/server.ts";
 import { inFolder } from "../store/log_rig.ts";
 import { assertForPeople, fieldbench } from "./run.ts";
+import { skipped } from "../rigs/skip.ts";
 
 const unix = Deno.build.os !== "windows";
 
 Deno.test({
-  name: "doctor finds who holds a port and says how to end that",
+  name: "doctor finds who holds a port and says how to end that" + skipped(Deno.build.os !== "linux", "Linux only"),
   ignore: Deno.build.os !== "linux",
   fn: () =>
     inFolder(async (configDir) => {
@@ -75,7 +76,7 @@ Deno.test("permissions: who may open a port, and the command that mends it", () 
 });
 
 Deno.test({
-  name: "a serial chip on the USB without a kernel module is found",
+  name: "a serial chip on the USB without a kernel module is found" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (root) => {

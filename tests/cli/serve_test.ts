@@ -6,6 +6,7 @@ import { pathsIn } from "../../src/store/paths.ts";
 import { startServer } from "../rigs/server.ts";
 import { inFolder, joined, rows, until } from "../store/log_rig.ts";
 import { assertForPeople, fieldbench, Living } from "./run.ts";
+import { skipped } from "../rigs/skip.ts";
 
 const unix = Deno.build.os !== "windows";
 const entries = (folder: string) => [...Deno.readDirSync(folder)].map((e) => e.name).sort();
@@ -58,7 +59,7 @@ Deno.test("the endpoint file holds the two addresses that really work [C017]", (
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.test({
-    name: `${signal} ends the server with status 0 and takes the endpoint file away [C018]`,
+    name: `${signal} ends the server with status 0 and takes the endpoint file away [C018]` + skipped(!unix, "needs PTYs and signals"),
     ignore: !unix,
     fn: () =>
       inFolder(async (configDir) => {
@@ -259,7 +260,7 @@ Deno.test("call finds the running server, and its exit status tells how it went"
   }));
 
 Deno.test({
-  name: "a server that ends in the middle of a call is told as that, not as one that was never there",
+  name: "a server that ends in the middle of a call is told as that, not as one that was never there" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (configDir) => {
@@ -316,7 +317,7 @@ Deno.test("the demo is a modem that answers through the whole chain, and is not 
   }));
 
 Deno.test({
-  name: "a server killed with -9 leaves all but the last second of the log on disk [SO17]",
+  name: "a server killed with -9 leaves all but the last second of the log on disk [SO17]" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (configDir) => {
@@ -357,7 +358,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a second signal ends the server at once",
+  name: "a second signal ends the server at once" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (configDir) => {
@@ -380,7 +381,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the server ends in time although a write to a port is blocked",
+  name: "the server ends in time although a write to a port is blocked" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (configDir) => {

@@ -7,6 +7,7 @@ import { defaultConfig } from "../../src/store/config.ts";
 import { openOptions, openPort, readExactly } from "../rigs/pty.ts";
 import { inFolder } from "../store/log_rig.ts";
 import { fieldbench, Living } from "./run.ts";
+import { skipped } from "../rigs/skip.ts";
 
 const unix = Deno.build.os !== "windows";
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -23,7 +24,7 @@ async function readUntil(port: SerialPort, wanted: string): Promise<string> {
 }
 
 Deno.test({
-  name: "pair prints the paths of joined ports and takes them away when it is stopped",
+  name: "pair prints the paths of joined ports and takes them away when it is stopped" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: async () => {
     await using pair = new Living(["pair", "--count", "2"]);
@@ -45,7 +46,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "pair and sim make links with names that are known beforehand, and never replace a file",
+  name: "pair and sim make links with names that are known beforehand, and never replace a file" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (folder) => {
@@ -69,7 +70,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "sim at-modem answers, nmea and flood speak by themselves",
+  name: "sim at-modem answers, nmea and flood speak by themselves" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: async () => {
     await using modem = new Living(["sim", "at-modem"]);

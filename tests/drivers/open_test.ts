@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { systemDriver } from "../../src/drivers/serial/mod.ts";
 import { PortError } from "../../src/drivers/serial/port.ts";
 import { eventually, failureOf, openPort, openPty, readExactly } from "../rigs/pty.ts";
+import { skipped } from "../rigs/skip.ts";
 
 const text = (value: string) => new TextEncoder().encode(value);
 const isRoot = Deno.uid() === 0;
@@ -128,7 +129,7 @@ Deno.test("the name of a link is followed when the holder is looked for", async 
 });
 
 Deno.test({
-  name: "who has no right to a port is told so, and TIOCEXCL keeps other users out [SO03]",
+  name: "who has no right to a port is told so, and TIOCEXCL keeps other users out [SO03]" + skipped(!isRoot, "needs root"),
   ignore: !isRoot, // needs to become someone else
   fn: async () => {
     const pty = openPty();
@@ -150,14 +151,13 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a program that asks for exclusive use by TIOCEXCL alone is respected [SO03]",
+  name: "a program that asks for exclusive use by TIOCEXCL alone is respected [SO03]" + skipped(!isRoot, "needs root"),
   ignore: !isRoot,
   fn: async () => {
     const pty = openPty();
     await Deno.chmod(pty.path, 0o666);
-    const exclusive = `import fcntl,os,sys,time; fd = os.open("${pty.path}", os.O_RDWR | os.O_NOCTTY); ` +
-      `fcntl.ioctl(fd, 0x540C); time.sleep(60)`;
-    await beside(["/usr/bin/python3", "-c", exclusive], async () => {
+    const holder = new URL("./hold_exclusive.ts", import.meta.url).pathname;
+    await beside([Deno.execPath(), "run", "-A", "--quiet", holder, pty.path], async () => {
       await eventually("it is held", async () => {
         const outcome = await outcomeOf("open_as_nobody.ts", pty.path);
         return JSON.stringify(outcome) === JSON.stringify({ driver: "in_use", bare: "EBUSY" });

@@ -257,10 +257,10 @@ deviceTest(
       "serial.view.terminal",
     );
     await at.control("serial.view.lineBuffer").click();
-  await until(
-    "whole lines",
-    async () => await at.control("serial.view.lineBuffer").getAttribute("aria-pressed") === "true",
-  );
+    await until(
+      "whole lines",
+      async () => await at.control("serial.view.lineBuffer").getAttribute("aria-pressed") === "true",
+    );
     await page.locator(".xterm-helper-textarea").focus();
     await page.keyboard.type("lx");
     await page.keyboard.press("Backspace");

@@ -4,6 +4,7 @@ import { MemoryDriver } from "../../src/drivers/serial/memory.ts";
 import { paneState } from "../../tools/device/serial.ts";
 import { memoryRig, ptyRig, until } from "../rigs/bench.ts";
 import { refused } from "../rigs/refusals.ts";
+import { skipped } from "../rigs/skip.ts";
 
 Deno.test("a fresh start has the pane main, closed, with every field of the contract [C132]", async () => {
   await using rig = await memoryRig();
@@ -87,7 +88,7 @@ Deno.test("a port that another program holds is offered as in use", async () => 
 });
 
 Deno.test({
-  name: "the values to choose are device paths of this system [C137]",
+  name: "the values to choose are device paths of this system [C137]" + skipped(Deno.build.os === "windows", "needs PTYs"),
   ignore: Deno.build.os === "windows",
   fn: async () => {
     await using rig = await ptyRig();

@@ -7,6 +7,7 @@ import { escapeRow } from "../../src/core/text.ts";
 import { parseFileName, safePane, safePort } from "../../src/store/session_files.ts";
 import { SessionLog } from "../../src/store/session_log.ts";
 import { counterLines, feed, gapFree, inFolder, joined, names, rows, until } from "./log_rig.ts";
+import { skipped } from "../rigs/skip.ts";
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -239,7 +240,7 @@ Deno.test("clear in the middle of a flood leaves exactly what came after it [C18
   }));
 
 Deno.test({
-  name: "session log files are for their owner only",
+  name: "session log files are for their owner only" + skipped(Deno.build.os === "windows", "needs PTYs"),
   ignore: Deno.build.os === "windows",
   fn: () =>
     inFolder(async (root) => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { dayOf } from "../../src/store/session_files.ts";
 import { QUEUE_BYTES } from "../../src/store/session_log.ts";
 import { counterLines, feed, gapFree, inFolder, joined, rows, until } from "./log_rig.ts";
+import { skipped } from "../rigs/skip.ts";
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const unix = Deno.build.os !== "windows";
@@ -13,7 +14,8 @@ async function run(command: string, ...args: string[]): Promise<void> {
 }
 
 Deno.test({
-  name: "a full disk is told once, survived, and told when there is room again; nothing that waited is lost [SO17]",
+  name: "a full disk is told once, survived, and told when there is room again; nothing that waited is lost [SO17]" +
+    skipped(Deno.build.os !== "linux" || Deno.uid() !== 0, "needs root on Linux"),
   // Mounting a small file system needs root; without it the test below meets a real limit all the same.
   ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
   fn: () =>
@@ -49,7 +51,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a limit on the size of files is told once, survived, and counted when the log closes [SO17]",
+  name: "a limit on the size of files is told once, survived, and counted when the log closes [SO17]" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (folder) => {
@@ -74,7 +76,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a folder that is deleted while the log is written is told, made anew, and written to",
+  name: "a folder that is deleted while the log is written is told, made anew, and written to" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (root) => {
@@ -127,7 +129,7 @@ async function stuckDisk(folder: string): Promise<{ path: string; release(): Pro
 }
 
 Deno.test({
-  name: "close ends within two seconds although the disk does not answer, and counts what it could not write",
+  name: "close ends within two seconds although the disk does not answer, and counts what it could not write" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (folder) => {
@@ -146,7 +148,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a disk that stops answering costs bounded memory; what is lost is told and stands in the readable file",
+  name: "a disk that stops answering costs bounded memory; what is lost is told and stands in the readable file" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (folder) => {
@@ -197,7 +199,7 @@ Deno.test("a flood that waits for room loses nothing, however little else it let
   }));
 
 Deno.test({
-  name: "a disk that stops answering is waited for once, for a second, and again only when it has caught up",
+  name: "a disk that stops answering is waited for once, for a second, and again only when it has caught up" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (folder) => {

@@ -7,6 +7,7 @@ import { SettingsError } from "../../src/store/json_file.ts";
 import { loadMcpConfig, maskToken, tokenPattern } from "../../src/store/mcp_config.ts";
 import { defaultConfigDir, pathsIn } from "../../src/store/paths.ts";
 import { inFolder } from "./log_rig.ts";
+import { skipped } from "../rigs/skip.ts";
 
 const unix = Deno.build.os !== "windows";
 const entries = (folder: string) => [...Deno.readDirSync(folder)].map((e) => e.name).sort();
@@ -27,7 +28,7 @@ Deno.test("the configuration folder follows the custom of each system, and FIELD
 });
 
 Deno.test({
-  name: "settings, MCP settings and the endpoint file have mode 0600 and leave nothing else behind [C122]",
+  name: "settings, MCP settings and the endpoint file have mode 0600 and leave nothing else behind [C122]" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (folder) => {

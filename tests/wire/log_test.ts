@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Json } from "../rigs/mcp_client.ts";
 import { arrayIn, objectIn, startWire } from "./rig.ts";
+import { skipped } from "../rigs/skip.ts";
 
 const RX = "serial:extra-1:rx";
 const unix = Deno.build.os !== "windows";
 
-Deno.test({ name: "log tools on the wire", ignore: !unix }, async (t) => {
+Deno.test({ name: "log tools on the wire" + skipped(!unix, "needs PTYs and signals"), ignore: !unix }, async (t) => {
   await using wire = await startWire();
   const { ok, refused, fails } = wire;
   const search = async (args: Json) => (await ok("log_search", { channel: RX, ...args })).output;
@@ -139,7 +140,7 @@ Deno.test({ name: "log tools on the wire", ignore: !unix }, async (t) => {
 });
 
 Deno.test({
-  name: "200,000 lines: no answer over 25,000 tokens, and following it gives every held line once [MC08]",
+  name: "200,000 lines: no answer over 25,000 tokens, and following it gives every held line once [MC08]" + skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
 }, async () => {
   await using wire = await startWire();

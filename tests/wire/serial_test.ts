@@ -4,10 +4,11 @@ import { paneState } from "../../tools/device/serial.ts";
 import { until } from "../rigs/bench.ts";
 import type { Json } from "../rigs/mcp_client.ts";
 import { arrayIn, startWire } from "./rig.ts";
+import { skipped } from "../rigs/skip.ts";
 
 const unix = Deno.build.os !== "windows";
 
-Deno.test({ name: "serial tools on the wire", ignore: !unix }, async (t) => {
+Deno.test({ name: "serial tools on the wire" + skipped(!unix, "needs PTYs and signals"), ignore: !unix }, async (t) => {
   await using wire = await startWire();
   const { ok, refused, fails } = wire;
   const state = async (pane = "main") => (await ok("serial_get_state", { pane })).output;
