@@ -59,7 +59,8 @@ Deno.test("the endpoint file holds the two addresses that really work [C017]", (
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.test({
-    name: `${signal} ends the server with status 0 and takes the endpoint file away [C018]` + skipped(!unix, "needs PTYs and signals"),
+    name: `${signal} ends the server with status 0 and takes the endpoint file away [C018]` +
+      skipped(!unix, "needs PTYs and signals"),
     ignore: !unix,
     fn: () =>
       inFolder(async (configDir) => {
@@ -260,7 +261,8 @@ Deno.test("call finds the running server, and its exit status tells how it went"
   }));
 
 Deno.test({
-  name: "a server that ends in the middle of a call is told as that, not as one that was never there" + skipped(!unix, "needs PTYs and signals"),
+  name: "a server that ends in the middle of a call is told as that, not as one that was never there" +
+    skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (configDir) => {
@@ -317,7 +319,8 @@ Deno.test("the demo is a modem that answers through the whole chain, and is not 
   }));
 
 Deno.test({
-  name: "a server killed with -9 leaves all but the last second of the log on disk [SO17]" + skipped(!unix, "needs PTYs and signals"),
+  name: "a server killed with -9 leaves all but the last second of the log on disk [SO17]" +
+    skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (configDir) => {

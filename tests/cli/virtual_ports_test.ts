@@ -24,7 +24,8 @@ async function readUntil(port: SerialPort, wanted: string): Promise<string> {
 }
 
 Deno.test({
-  name: "pair prints the paths of joined ports and takes them away when it is stopped" + skipped(!unix, "needs PTYs and signals"),
+  name: "pair prints the paths of joined ports and takes them away when it is stopped" +
+    skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: async () => {
     await using pair = new Living(["pair", "--count", "2"]);
@@ -46,7 +47,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "pair and sim make links with names that are known beforehand, and never replace a file" + skipped(!unix, "needs PTYs and signals"),
+  name: "pair and sim make links with names that are known beforehand, and never replace a file" +
+    skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (folder) => {

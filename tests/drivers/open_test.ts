@@ -129,7 +129,8 @@ Deno.test("the name of a link is followed when the holder is looked for", async 
 });
 
 Deno.test({
-  name: "who has no right to a port is told so, and TIOCEXCL keeps other users out [SO03]" + skipped(!isRoot, "needs root"),
+  name: "who has no right to a port is told so, and TIOCEXCL keeps other users out [SO03]" +
+    skipped(!isRoot, "needs root"),
   ignore: !isRoot, // needs to become someone else
   fn: async () => {
     const pty = openPty();

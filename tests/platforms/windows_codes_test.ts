@@ -116,7 +116,8 @@ Deno.test("windows: a failure names the port, what was tried and the number", ()
 });
 
 Deno.test({
-  name: "windows: the driver can be imported on another system and opens its DLLs only when it is made" + skipped(Deno.build.os === "windows", "needs PTYs"),
+  name: "windows: the driver can be imported on another system and opens its DLLs only when it is made" +
+    skipped(Deno.build.os === "windows", "needs PTYs"),
   ignore: Deno.build.os === "windows",
   fn: () => {
     assert.throws(() => windowsDriver());

@@ -140,7 +140,8 @@ Deno.test({ name: "log tools on the wire" + skipped(!unix, "needs PTYs and signa
 });
 
 Deno.test({
-  name: "200,000 lines: no answer over 25,000 tokens, and following it gives every held line once [MC08]" + skipped(!unix, "needs PTYs and signals"),
+  name: "200,000 lines: no answer over 25,000 tokens, and following it gives every held line once [MC08]" +
+    skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
 }, async () => {
   await using wire = await startWire();
