@@ -72,7 +72,12 @@ export class LineStore {
     let i = chunk.count;
     // A line that began earlier and ended later goes where it began, as far as that is still open.
     if (line.chan !== CHAN.mark) {
-      while (i > 0 && (columns.wall[i - 1] ?? 0) > line.wall && columns.chan[i - 1] !== line.chan) i--;
+      const passes = (before: number) => {
+        const chan = columns.chan[before];
+        // Marks stay where they are: their time is the page's, not the server's.
+        return chan !== line.chan && chan !== CHAN.mark && (columns.wall[before] ?? 0) > line.wall;
+      };
+      while (i > 0 && passes(i - 1)) i--;
     }
     const late = i < chunk.count;
     if (late) columns.shift(i, chunk.count);
