@@ -95,6 +95,8 @@ export interface ServerView {
   transport: "both" | "http" | "sse";
   /** An agent is connected, or called within the last minute. */
   hasAgents: boolean;
+  /** Where the session logs of all panes are on this computer; empty when none are kept. */
+  logFolder: string;
 }
 
 /** A call in the live list; `ms` and `ok` are null while it runs. */

@@ -283,6 +283,7 @@ export class PageHub {
       askPerson: switches.askPerson,
       controlTools: switches.controlTools.on,
       calledMsAgo: this.#options.bench.hub.now() - this.#lastAgentCall,
+      logFolder: this.#options.sessionLogFolder ?? "",
     });
   }
 

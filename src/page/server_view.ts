@@ -7,7 +7,7 @@ const AGENT_MS = 60_000;
 /** The server as pages see it: no token, no full address. */
 export function serverView(
   server: ServerState,
-  more: { paused: boolean; askPerson: boolean; controlTools: boolean; calledMsAgo: number },
+  more: { paused: boolean; askPerson: boolean; controlTools: boolean; calledMsAgo: number; logFolder: string },
 ): ServerView {
   const origin = server.address ? originOf(server.address) : "";
   const masked = (path: string) => `${origin}${path}?token=${server.tokenMasked}`;
@@ -24,5 +24,6 @@ export function serverView(
     controlTools: more.controlTools,
     transport: server.transport,
     hasAgents: sessions > 0 || more.calledMsAgo < AGENT_MS,
+    logFolder: more.logFolder,
   };
 }

@@ -68,7 +68,7 @@ export function Pane({ name, only }: { name: string; only: boolean }) {
     >
       <ConnectionBar pane={pane} only={only} />
       <ToolRow pane={pane} handle={handle} />
-      {pane.advOpen && <AdvancedBar pane={pane} folder={folderOf()} />}
+      {pane.advOpen && <AdvancedBar pane={pane} folder={server.value?.logFolder ?? ""} />}
       <div class="body">
         <Notice pane={pane} />
         {empty ? <EmptyState pane={pane} /> : terminal && Terminal
@@ -110,8 +110,3 @@ export function Pane({ name, only }: { name: string; only: boolean }) {
     </section>
   );
 }
-
-const folderOf = (): string => {
-  const view = server.value;
-  return view && "logFolder" in view && typeof view.logFolder === "string" ? view.logFolder : "";
-};
