@@ -41,6 +41,16 @@ export interface CallWatcher {
  */
 export type Guard = (row: ToolRow, input: Record<string, unknown>, context: CallContext) => void | Promise<void>;
 
+/** Another name for a call: what to run instead, undefined for what has no other name. Throws BenchError to refuse it. */
+export type Alias = (name: string, args: unknown) => { tool: string; args: unknown } | undefined;
+
+export interface CallOptions {
+  /** False: not against the rate, for what is no tool call of the agent's. */
+  counted?: boolean;
+  /** For callers that may use other names than those of the rows. */
+  alias?: Alias | undefined;
+}
+
 export interface GateOptions {
   /** Calls of one session within any minute; 0: no limit. */
   rateLimitPerMin: number;
@@ -94,33 +104,29 @@ export class Gate {
    * Rate, name and arguments, read-only, confirm, guard, lock, handler, output check. The order is part of the contract:
    * a call that is refused by policy never learns whether it would have needed a confirmation.
    */
-  async call(
-    name: string,
-    args: unknown,
-    context: CallContext,
-    /** `counted` false: not against the rate, for what is no tool call of the agent's. */
-    { counted = true }: { counted?: boolean } = {},
-  ): Promise<Answer> {
-    if (counted) this.#checkRate(context);
+  async call(name: string, args: unknown, context: CallContext, options: CallOptions = {}): Promise<Answer> {
+    if (options.counted ?? true) this.#checkRate(context);
     const begun = this.#now();
+    const { tool, args: given, refused } = resolve(options.alias, name, args);
     const record: CallRecord = {
       id: ++this.#lastId,
       at: Date.now(),
       session: context.caller.session,
       kind: context.caller.kind,
-      tool: name,
-      args,
+      tool,
+      args: given,
       ok: false,
       durationMs: 0,
     };
     for (const w of this.#watchers) w.begin?.(record);
     try {
-      const answer = await this.#checked(name, args, context);
+      if (refused !== undefined) throw refused;
+      const answer = await this.#checked(tool, given, context);
       record.ok = true;
       record.output = answer.output;
       return answer;
     } catch (error) {
-      const told = this.#told(name, error, context.signal);
+      const told = this.#told(tool, error, context.signal);
       record.code = told.code;
       record.error = told.message;
       throw told;
@@ -195,6 +201,15 @@ export class Gate {
     return new BenchError(CODE.internal, `Internal error in ${name}. It was written to the log channel "error".`, {
       cause: error,
     });
+  }
+}
+
+/** What a name stands for, or why it cannot be used: that is told and recorded like any failure of a call. */
+function resolve(alias: Alias | undefined, name: string, args: unknown) {
+  try {
+    return { refused: undefined, ...(alias?.(name, args) ?? { tool: name, args }) };
+  } catch (refused) {
+    return { tool: name, args, refused };
   }
 }
 

@@ -19,12 +19,13 @@ export interface CallToolsOptions {
 export function callHandlers({ log, settings, toolCalls }: CallToolsOptions): HandlersOf<"mcp_calls" | "mcp_stats"> {
   return {
     mcp_calls: async (input) => {
-      if (input.tool !== undefined && findTool(input.tool) === undefined && !toolCalls().has(input.tool)) {
-        throw invalid(`mcp_calls: unknown tool ${input.tool.slice(0, 64)}. tools/list gives all names.`);
-      }
       const { entries, tailOnly } = await log.tail();
+      const { tool } = input;
+      if (tool !== undefined && !findTool(tool) && !toolCalls().has(tool) && !entries.some((e) => e.tool === tool)) {
+        throw invalid(`mcp_calls: unknown tool ${tool.slice(0, 64)}. tools/list gives all names.`);
+      }
       const match = entries.filter((e) =>
-        (input.tool === undefined || e.tool === input.tool) && (input.okOnly === undefined || e.ok === input.okOnly)
+        (tool === undefined || e.tool === tool) && (input.okOnly === undefined || e.ok === input.okOnly)
       );
       const wanted = match.slice(-(input.limit ?? DEFAULT_RECORDS));
       const md = input.format === "md";

@@ -7,7 +7,7 @@ import type {
   ServerOptions,
 } from "@modelcontextprotocol/server";
 import { BenchError, invalid } from "../core/errors.ts";
-import type { Gate } from "../gate/gate.ts";
+import type { Alias, Gate } from "../gate/gate.ts";
 import type { ControlTools } from "../handlers/page_bridge.ts";
 import type { Caller } from "../handlers/types.ts";
 import { LIMITS } from "../../tools/mod.ts";
@@ -73,6 +73,7 @@ export class Engine {
   readonly #gate: Gate;
   readonly #tools: ListedTool[];
   readonly #slim: ReturnType<typeof slimTools>;
+  readonly #alias: Alias | undefined;
 
   constructor(gate: Gate, options: EngineOptions) {
     this.sources = options.sources;
@@ -81,6 +82,8 @@ export class Engine {
     this.#gate = gate;
     this.#tools = listTools(gate.rows());
     this.#slim = slimTools(this.#tools);
+    const { controlTools } = options;
+    this.#alias = controlTools && ((name, args) => controlTools.resolve(name, args));
   }
 
   createServer(sdk: Sdk, connection: Connection): Server {
@@ -182,14 +185,12 @@ export class Engine {
 
   async #call(caller: Caller, params: Params, context: CallerLine): Promise<Result> {
     const name = textParam("tools/call", params, "name");
-    const given = params?.["arguments"];
     const progressToken = progressTokenOf(params);
     try {
-      const { tool, args } = this.#options.controlTools?.resolve(name, given) ?? { tool: name, args: given };
-      const answer = await this.#gate.call(tool, args, {
+      const call = {
         caller,
         signal: context.signal,
-        progress: (done, total, message) => {
+        progress: (done: number, total?: number, message?: string) => {
           if (progressToken === undefined) return;
           context.notify({
             method: "notifications/progress",
@@ -201,8 +202,8 @@ export class Engine {
             },
           });
         },
-      });
-      return toResult(answer);
+      };
+      return toResult(await this.#gate.call(name, params?.["arguments"], call, { alias: this.#alias }));
     } catch (error) {
       return toFailure(error);
     }

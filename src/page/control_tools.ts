@@ -64,7 +64,6 @@ export class PageControlTools implements ControlTools {
       if (name.startsWith("ctl_") && this.#settings().on && this.#pages() === 0) throw noPage();
       return undefined;
     }
-    if (this.#pages() === 0) throw noPage();
     const { path } = control;
     if (args !== undefined && (typeof args !== "object" || args === null || Array.isArray(args))) {
       throw invalid(`${name}: arguments must be an object. Expected: value.`);
@@ -73,7 +72,8 @@ export class PageControlTools implements ControlTools {
     const unknown = Object.keys(given).filter((key) => key !== "value");
     if (unknown.length) throw invalid(`${name}: unknown argument "${unknown[0]?.slice(0, 64)}". Expected: value.`);
     const value = given["value"];
-    const problem = valueProblem(control, value);
+    // Without a page that is what the call fails with, after the policy; what the control takes may be another by now.
+    const problem = this.#pages() === 0 ? undefined : valueProblem(control, value);
     if (problem !== undefined) throw invalid(`${name} (${path}): ${problem}.`);
     if (control.kind === "button") return { tool: "ui_click", args: { path } };
     return { tool: "ui_set", args: { path, value } };

@@ -199,6 +199,35 @@ Deno.test("with the page closed the tools are still listed and a call says that 
   assert.equal((await errorOf(s.agent, "ctl_serial_never_seen", {})).code, -32006);
 });
 
+Deno.test("a control tool that is refused counts against the rate and is recorded like any call", async () => {
+  await using s = await setup({ ...ON, rateLimitPerMin: 4 });
+  assert.equal((await errorOf(s.agent, "ctl_serial_conn_baud", { value: 5 })).code, -32602);
+  assert.equal((await errorOf(s.agent, "ctl_serial_view_echo", [])).code, -32602);
+  await s.page.close();
+  await until(() => s.rig.hub.pages === 0, "the page is gone");
+  assert.equal((await errorOf(s.agent, "ctl_serial_never_seen", {})).code, -32006);
+  assert.equal((await errorOf(s.agent, "ctl_serial_conn_start", {})).code, -32006);
+  assert.equal((await errorOf(s.agent, "ctl_serial_conn_baud", { value: 5 })).code, -32000);
+  const next = await s.rig.agent();
+  const { calls } = await next.ok("mcp_calls");
+  assert.ok(Array.isArray(calls));
+  assert.deepEqual(calls.map((c) => [c.tool, c.ok, c.args]), [
+    ["ctl_serial_conn_baud", false, { value: 5 }],
+    ["ctl_serial_view_echo", false, []],
+    ["ctl_serial_never_seen", false, {}],
+    ["ui_click", false, { path: "serial.conn.start" }],
+  ]);
+  const of = await next.ok("mcp_calls", { tool: "ctl_serial_conn_baud" });
+  assert.equal(of["returned"], 1);
+});
+
+Deno.test("read-only mode is told before the missing page: policy comes first", async () => {
+  await using s = await setup({ expose: { autoControlTools: true, readOnly: true } });
+  await s.page.close();
+  await until(() => s.rig.hub.pages === 0, "the page is gone");
+  assert.equal((await errorOf(s.agent, "ctl_serial_conn_start", {})).code, -32007);
+});
+
 Deno.test("read-only mode refuses control tools [C088]", async () => {
   await using s = await setup(ON);
   await s.page.act("server.setReadOnly", { on: true });

@@ -95,7 +95,7 @@ export async function pageRig(options: PageRigOptions = {}): Promise<PageRig> {
     configDir: rig.folder,
     settings,
     version: "0.0.0-test",
-    rateLimitPerMin: 0,
+    ...(options.mcp?.["rateLimitPerMin"] === undefined && { rateLimitPerMin: 0 }),
     page: hub,
     extra: { rows: TEST_ROWS, handlers: tools.handlers },
     pageRoutes: () => pageRoutes({ hub, bench: rig.bench, secrets: () => parts.app.secrets, sessionLogFolder, folder }),
