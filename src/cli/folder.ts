@@ -6,6 +6,9 @@ import type { Io } from "./command.ts";
 /** The configuration folder of a command. */
 export function pathsOf(parsed: Parsed, io: Io): Paths {
   // Its environment twin is read here, not as other flags', because it also counts for commands without the flag.
+  if (parsed.string("config-dir")?.trim() === "") {
+    throw new UsageError(`${parsed.origin("config-dir")} needs a value: --config-dir DIR`);
+  }
   const dir = parsed.string("config-dir") ?? defaultConfigDir(io.env, io.os);
   if (dir === undefined) throw new UsageError("no home folder is known: say --config-dir DIR");
   return pathsIn(dir);

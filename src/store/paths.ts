@@ -23,7 +23,7 @@ export type Env = (name: string) => string | undefined;
  * `~/.config/fieldbench`. Undefined if the environment names no home.
  */
 export function defaultConfigDir(env: Env, os: typeof Deno.build.os): string | undefined {
-  const own = env("FIELDBENCH_CONFIG_DIR");
+  const own = env("FIELDBENCH_CONFIG_DIR")?.trim();
   if (own) return resolve(own);
   if (os === "windows") {
     const appData = env("APPDATA");
@@ -37,8 +37,12 @@ export function defaultConfigDir(env: Env, os: typeof Deno.build.os): string | u
   return home ? join(home, ".config", "fieldbench") : undefined;
 }
 
-/** Names of the files in a configuration folder. */
+/**
+ * Names of the files in a configuration folder. Throws RangeError for an empty name, which would mean whatever folder
+ * the program was started in.
+ */
 export function pathsIn(configDir: string): Paths {
+  if (configDir.trim() === "") throw new RangeError("the configuration folder has no name");
   const dir = resolve(configDir);
   return {
     configDir: dir,

@@ -46,6 +46,7 @@ Deno.test("a wrong command line is told with what was meant, exit status 2, with
     [["serve"], { FIELDBENCH_DEMO: "maybe" }, /FIELDBENCH_DEMO must be 1 or 0/],
     [["serve", "--headless=yes"], {}, /--headless takes no value/],
     [["serve", "--config-dir", ""], {}, /--config-dir needs a value/],
+    [["serve", "--config-dir", " "], {}, /--config-dir needs a value/],
     [["sim", "echo", "--link="], {}, /--link needs a value/],
     [["serve", "--token", "short"], {}, /--token must be 8 to 256/],
     [["serve", "--port-path", "nolabel"], {}, /--port-path must be LABEL=PATH/],

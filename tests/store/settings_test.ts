@@ -27,8 +27,15 @@ Deno.test("the configuration folder follows the custom of each system, and FIELD
   assert.equal(defaultConfigDir(env({}), "linux"), undefined);
 });
 
+Deno.test("no name of a configuration folder never means the folder that the program was started in", () => {
+  for (const name of ["", " "]) assert.throws(() => pathsIn(name), RangeError);
+  const home = (name: string) => ({ HOME: "/home/a", FIELDBENCH_CONFIG_DIR: " " })[name];
+  assert.equal(defaultConfigDir(home, "linux"), "/home/a/.config/fieldbench");
+});
+
 Deno.test({
-  name: "settings, MCP settings and the endpoint file have mode 0600 and leave nothing else behind [C122]" + skipped(!unix, "needs PTYs and signals"),
+  name: "settings, MCP settings and the endpoint file have mode 0600 and leave nothing else behind [C122]" +
+    skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (folder) => {
