@@ -138,7 +138,7 @@ Deno.test("read-only refuses writes of agents before anything else is looked at,
   assert.deepEqual(tools.runs, ["begin main", "end main"]);
 });
 
-Deno.test("a danger without confirm: true names its consequence and does nothing [C115] [C116] [C119]", async () => {
+Deno.test("a danger without confirm: true names its consequence and does nothing (a test-only tool: the three real ones come later) [C115] [C116] [C119]", async () => {
   const { gate, tools } = makeGate();
   for (const args of [{}, { confirm: false }]) {
     const error = await refused(gate.call("test_danger", args, context()));

@@ -91,7 +91,7 @@ Deno.test("an agent can switch read-only on and never off; a person can [C109] [
   assert.match(textOf((await client.call("serial_send", { data: "x" })).json), /^-32006: /);
 });
 
-Deno.test("dangerous tools without confirm name the consequence, and mcp_danger lists them all [C115] [C116] [C118]", async () => {
+Deno.test("dangerous tools without confirm name the consequence, and mcp_danger lists them all (a test-only tool: the three real ones come later) [C115] [C116] [C118]", async () => {
   await using rig = await startApp();
   const client = await connect(rig.origin, TOKEN);
   const dangers = rig.gate.rows().filter((r) => r.danger);
