@@ -1,3 +1,4 @@
+import { count } from "../core/count.ts";
 import type { OutputOf } from "../../tools/mod.ts";
 import { LIMITS } from "../../tools/limits.ts";
 import type { LineRecord } from "../core/ring.ts";
@@ -77,7 +78,7 @@ export function tailPage(hub: LogHub, channel: Channel, options: TailOptions = {
   const more = moreRow(channel, options, output, waiting);
   const lostRow = lost > 0 ? `${lost} lines before seq ${firstSeq} are gone (dropped or cleared)` : "";
   if (format === "json") {
-    const head = `${channel.name}: ${output.returned} lines${
+    const head = `${channel.name}: ${count(output.returned, "line")}${
       output.seqFrom === null ? "" : `, seq ${output.seqFrom}-${lastGiven || output.seqFrom}`
     }, nextSinceSeq ${output.nextSinceSeq}${ring.dropped > 0 ? `, ${ring.dropped} dropped` : ""}${
       lostRow && `; ${lostRow}`
@@ -184,7 +185,7 @@ export function outputPage(hub: LogHub, pane: OutputChannels, options: OutputOpt
   const { rx, tx } = output.channels;
   if (format === "json") {
     const lost = rx.dropped + tx.dropped > 0 ? `, dropped rx ${rx.dropped} tx ${tx.dropped}` : "";
-    const head = note ?? `${pane.pane}: ${output.count} lines (rx ${rx.count}, tx ${tx.count})${lost}`;
+    const head = note ?? `${pane.pane}: ${count(output.count, "line")} (rx ${rx.count}, tx ${tx.count})${lost}`;
     return { output, text: collector.summary(head, more.join("\n"), true) };
   }
   const laid = layRows(collector.rows);

@@ -1,3 +1,4 @@
+import { count } from "../core/count.ts";
 import { LIMITS } from "../../tools/limits.ts";
 import type { InputOf, OutputOf } from "../../tools/mod.ts";
 import type { Channel, LogHub } from "../bench/log_hub.ts";
@@ -82,7 +83,9 @@ function channelsAnswer(hub: LogHub): Answer<OutputOf<"log_channels">> {
     };
   });
   const rows = channels.filter((c) => c.lines > 0 || c.dropped > 0).map((c) =>
-    `${c.channel}: ${c.lines} lines, seq ${c.seqFrom}-${c.seqTo}${c.dropped > 0 ? `, ${c.dropped} dropped` : ""}`
+    `${c.channel}: ${count(c.lines, "line")}, seq ${c.seqFrom}-${c.seqTo}${
+      c.dropped > 0 ? `, ${c.dropped} dropped` : ""
+    }`
   );
   const empty = channels.filter((c) => c.lines === 0 && c.dropped === 0).map((c) => c.channel);
   const tail = empty.length > 0 ? `empty: ${empty.join(", ")}`.slice(0, 300) : "";
@@ -109,7 +112,7 @@ function statsAnswer(hub: LogHub): Answer<OutputOf<"log_stats">> {
     };
   });
   const rows = channels.filter((c) => c.lines > 0).map((c) =>
-    `${c.channel}: ${c.lines} lines in ${c.spanSecs} s (${c.linesPerSec}/s), ${c.warnOrError} warn or error` +
+    `${c.channel}: ${count(c.lines, "line")} in ${c.spanSecs} s (${c.linesPerSec}/s), ${c.warnOrError} warn or error` +
     (c.dropped > 0 ? `, ${c.dropped} dropped` : "")
   );
   const head = rows.length > 0 ? `${rows.length} of ${channels.length} log channels have lines` : "The log is empty.";
@@ -126,7 +129,9 @@ function searchAnswer(
 ): Answer<SearchOutput> {
   const { total, totalMatches, scanned } = result;
   const base = { pattern: input.pattern, regex: input.regex ?? false, mode };
-  const what = `${JSON.stringify(input.pattern)}: ${total} lines, ${totalMatches} places in ${scanned} lines searched`;
+  const what = `${JSON.stringify(input.pattern)}: ${count(total, "line")}, ${count(totalMatches, "place")} in ${
+    count(scanned, "line")
+  } searched`;
   if (mode === "count") {
     const channels = result.channels.filter((c) => c.scanned > 0 || input.channel !== undefined);
     const rows = channels.filter((c) => c.count > 0).map((c) => `${c.channel}: ${c.count} of ${c.scanned} lines`);

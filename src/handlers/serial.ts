@@ -1,3 +1,4 @@
+import { count } from "../core/count.ts";
 import { LIMITS } from "../../tools/limits.ts";
 import type { Bench } from "../bench/bench.ts";
 import { outputPage } from "../bench/log_pages.ts";
@@ -63,7 +64,7 @@ export const serialHandlers = (bench: Bench): HandlersOf<SerialTool> => {
         : "Next: serial_open.";
       const frame = `${state.dataBits}${state.parity.charAt(0).toUpperCase()}${state.stopBits}`;
       const head = `${state.pane}: ${state.statusText}. Port ${state.port || "none"}, ${state.baud} ${frame}, ` +
-        `${state.outputLines} lines. Panes: ${state.panes.join(", ")}. ${next} Ports:`;
+        `${count(state.outputLines, "line")}. Panes: ${state.panes.join(", ")}. ${next} Ports:`;
       return { output: state, text: items(head, options.length === 0 ? ["none"] : options) };
     },
 
@@ -142,7 +143,7 @@ export const serialHandlers = (bench: Bench): HandlersOf<SerialTool> => {
       return {
         output: { pane: pane.name, sent: true, mode: sent.mode, bytes: sent.bytes, data: echo },
         text: brief(
-          `${pane.name} sent ${sent.bytes} bytes (${sent.mode}): ${JSON.stringify(cut(echo, 200))}. ` +
+          `${pane.name} sent ${count(sent.bytes, "byte")} (${sent.mode}): ${JSON.stringify(cut(echo, 200))}. ` +
             "Next: serial_get_output.",
         ),
       };

@@ -1,3 +1,4 @@
+import { count } from "../core/count.ts";
 import { CALL_LOG_FILE, type CallEntry, type CallLog } from "../store/call_log.ts";
 import type { Settings } from "./server_state.ts";
 import type { McpConfig } from "../store/mcp_config.ts";
@@ -74,9 +75,10 @@ export function callHandlers({ log, settings, toolCalls }: CallToolsOptions): Ha
       const most = [...toolCalls()].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([name, n]) => `${name} ${n}`);
       return {
         output,
-        text: `${log.totalCalls} calls recorded, ${log.dropped} lost, ${CALL_LOG_FILE} has ${fileBytes} bytes. Most: ${
-          most.join(", ") || "none"
-        }.`.slice(0, LIMITS.maxSummaryChars),
+        text: `${
+          count(log.totalCalls, "call")
+        } recorded, ${log.dropped} lost, ${CALL_LOG_FILE} has ${fileBytes} bytes. Most: ${most.join(", ") || "none"}.`
+          .slice(0, LIMITS.maxSummaryChars),
       };
     },
   };
@@ -98,7 +100,7 @@ function fitting(entries: CallEntry[], written: (e: CallEntry) => string): CallE
 
 function summary(calls: CallEntry[], note: string): string {
   if (calls.length === 0) return `No calls. ${note}`.trim();
-  let text = `${calls.length} calls, newest first:`;
+  let text = `${count(calls.length, "call")}, newest first:`;
   for (const [i, c] of calls.toReversed().entries()) {
     const line = `\n${c.ts.slice(11, 19)} ${c.tool} ${c.ok ? "ok" : `failed: ${(c.error ?? "").slice(0, 60)}`}`;
     if (text.length + line.length > LIMITS.maxSummaryChars - 20) return `${text}\n${calls.length - i} more`;
