@@ -6,6 +6,13 @@ export const LIMITS = {
   // Sessions and the wire.
   maxSessions: 4,
   sessionQueue: 256,
+  /** Characters that may wait in one event stream, over which it counts as overflowing like too many messages. */
+  sessionQueueChars: 8_388_608,
+  /** Event streams of `subscriptions/listen` at once; they take no session. */
+  maxListeners: 32,
+  /** Messages in one body, and objects and arrays inside each other. */
+  maxBatch: 100,
+  maxJsonDepth: 64,
   heartbeatSecs: 15,
   maxBodyBytes: 1_048_576,
   toolsPage: 50,
@@ -51,6 +58,7 @@ export const LIMITS = {
   /** A row in hex view holds at most this many bytes. */
   hexRowBytes: 64,
   // Page.
+  maxPages: 32,
   maxUiSetItems: 200,
   maxUiSetValueChars: 8192,
   maxUiListPage: 500,

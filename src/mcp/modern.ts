@@ -28,6 +28,8 @@ export class ModernEra {
   readonly #host: SessionHost;
   readonly #waiting = new Set<Waiting>();
   readonly #streams = new Set<SseOut>();
+  /** Places of subscribers: the request while it is not answered, then its stream. */
+  readonly #listeners = new Set<Waiting | SseOut>();
   readonly #unknown = new WeakSet<Request>();
   readonly #clients = new ClientWatch();
   readonly #aborts = new Set<AbortController>();
@@ -59,6 +61,8 @@ export class ModernEra {
   fetch(request: Request, parsedBody: unknown): Promise<Response> {
     const plain = this.#directCall && plainCall(request, parsedBody);
     if (this.#directCall && plain) return this.#callDirectly(this.#directCall, plain, request);
+    const listens = isObject(parsedBody) && parsedBody["method"] === "subscriptions/listen";
+    if (listens && this.#listeners.size >= LIMITS.maxListeners) return Promise.resolve(fullOfListeners());
     const answer = this.#handler.fetch(request, { parsedBody });
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -70,9 +74,13 @@ export class ModernEra {
           resolve(waiting.out.response());
         },
       };
+      if (listens) this.#listeners.add(waiting);
       if (request.headers.get("accept")?.includes("text/event-stream")) this.#waiting.add(waiting);
       answer.then((response) => this.#settle(waiting, this.#withStatus(request, response), resolve), reject)
-        .finally(() => this.#waiting.delete(waiting));
+        .finally(() => {
+          this.#waiting.delete(waiting);
+          this.#listeners.delete(waiting);
+        });
     });
   }
 
@@ -141,6 +149,7 @@ export class ModernEra {
   #open(onGone: () => void = () => {}): SseOut {
     const out: SseOut = new SseOut(this.#host, (end) => {
       this.#streams.delete(out);
+      this.#listeners.delete(out);
       this.#host.onDropped(out.dropped);
       if (end !== "done") onGone();
     });
@@ -159,6 +168,7 @@ export class ModernEra {
     if (isStream && response.body) {
       const source = response.body.getReader();
       const out = waiting.out ?? this.#open(() => void source.cancel().catch(() => {}));
+      if (this.#listeners.has(waiting)) this.#listeners.add(out);
       resolve(out.response());
       void relay(source, out);
     } else if (waiting.out) {
@@ -167,6 +177,12 @@ export class ModernEra {
     } else resolve(response);
   }
 }
+
+const fullOfListeners = (): Response =>
+  Response.json({ error: `all ${LIMITS.maxListeners} event streams of subscribers are in use; end one` }, {
+    status: 429,
+    headers: { "retry-after": "5" },
+  });
 
 /** Takes frames as they come, so that nothing piles up where there is no limit. */
 async function relay(source: ReadableStreamDefaultReader<Uint8Array>, out: SseOut): Promise<void> {

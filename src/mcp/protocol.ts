@@ -12,11 +12,6 @@ export const VERSION_WITHOUT_HEADER = "2025-03-26";
 /** Key of `_meta` that makes a message one of the modern era. */
 export const ENVELOPE_KEY = "io.modelcontextprotocol/protocolVersion";
 
-/** Messages in one body, at most. */
-export const MAX_BATCH = 100;
-/** Objects and arrays inside each other in one body, at most. */
-export const MAX_DEPTH = 64;
-
 export const RPC = {
   parse: -32700,
   invalidRequest: -32600,
@@ -67,7 +62,9 @@ export async function readBody(request: Request): Promise<Body> {
     return refuse(rpcError(413, RPC.server, `The body is over ${LIMITS.maxBodyBytes} bytes; send less at once`));
   }
   if (isTooDeep(text)) {
-    return refuse(rpcError(400, RPC.invalidRequest, `Invalid Request: nested deeper than ${MAX_DEPTH} levels`));
+    return refuse(
+      rpcError(400, RPC.invalidRequest, `Invalid Request: nested deeper than ${LIMITS.maxJsonDepth} levels`),
+    );
   }
   try {
     return { ok: true, value: JSON.parse(text) };
@@ -101,7 +98,7 @@ async function readText(request: Request, max: number): Promise<string | undefin
 
 /** Counts brackets outside strings: cheaper than parsing what would be refused. */
 function isTooDeep(text: string): boolean {
-  if (text.length < 2 * MAX_DEPTH) return false;
+  if (text.length < 2 * LIMITS.maxJsonDepth) return false;
   let depth = 0, inString = false;
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
@@ -110,7 +107,7 @@ function isTooDeep(text: string): boolean {
       else if (c === 0x22) inString = false;
     } else if (c === 0x22) inString = true;
     else if (c === 0x7b || c === 0x5b) {
-      if (++depth > MAX_DEPTH) return true;
+      if (++depth > LIMITS.maxJsonDepth) return true;
     } else if (c === 0x7d || c === 0x5d) depth--;
   }
   return false;

@@ -13,18 +13,11 @@ import type {
 import { ClientWatch } from "./client_watch.ts";
 import type { DirectCall } from "./engine.ts";
 import { idOf, type Incoming, parseMessage } from "./messages.ts";
-import {
-  BATCH_VERSIONS,
-  isObject,
-  MAX_BATCH,
-  RPC,
-  rpcError,
-  SESSION_HEADER,
-  VERSION_WITHOUT_HEADER,
-} from "./protocol.ts";
+import { BATCH_VERSIONS, isObject, RPC, rpcError, SESSION_HEADER, VERSION_WITHOUT_HEADER } from "./protocol.ts";
 import { clientOf, completeHandshake, type Handshake } from "./params.ts";
 import { errorOf, repaired } from "./results.ts";
 import { SseOut, type StreamTimes } from "./sse_out.ts";
+import { LIMITS } from "../../tools/mod.ts";
 
 type Answer = Record<string, unknown>;
 
@@ -184,14 +177,17 @@ export class SessionTransport implements Transport {
       if (!BATCH_VERSIONS.includes(this.protocolVersion)) {
         return refuse(`no batches in ${this.protocolVersion}; send one message at a time`, undefined);
       }
-      if (body.length === 0 || body.length > MAX_BATCH) {
-        return refuse(`a batch has 1 to ${MAX_BATCH} messages`, undefined);
+      if (body.length === 0 || body.length > LIMITS.maxBatch) {
+        return refuse(`a batch has 1 to ${LIMITS.maxBatch} messages`, undefined);
       }
     }
     const out: Incoming[] = [];
     for (const value of list) {
       const message = parseMessage(value);
       if (typeof message === "string") return refuse(message, Array.isArray(body) ? undefined : value);
+      if (Array.isArray(body) && message.kind === "request" && message.message.method === "initialize") {
+        return refuse("initialize cannot be part of a batch", undefined);
+      }
       out.push(message);
     }
     return out;

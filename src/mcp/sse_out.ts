@@ -1,7 +1,5 @@
 import { LIMITS } from "../../tools/mod.ts";
 
-/** Characters that may wait in one stream, over which it counts as overflowing like too many messages. */
-const MAX_WAITING_CHARS = 8 * 1024 * 1024;
 /** Frames that go out in one chunk together. */
 const MAX_CHUNK_CHARS = 64 * 1024;
 
@@ -120,7 +118,7 @@ export class SseOut {
     if (this.#waiting.length === 0) this.#lastTaken = this.#lastWritten;
     this.#waiting.push(frame);
     this.#waitingChars += frame.text.length;
-    while (this.#waiting.length > LIMITS.sessionQueue || this.#waitingChars > MAX_WAITING_CHARS) {
+    while (this.#waiting.length > LIMITS.sessionQueue || this.#waitingChars > LIMITS.sessionQueueChars) {
       const oldest = this.#waiting.findIndex((f) => f.droppable);
       if (oldest < 0) return this.#cut();
       this.#waitingChars -= this.#waiting[oldest]?.text.length ?? 0;

@@ -1,11 +1,12 @@
 /** The transport of 2024-11-05: one event stream down, POSTs up, each acknowledged with 202. */
 import type { JSONRPCMessage, MessageExtraInfo, Transport } from "@modelcontextprotocol/server";
 import { idOf, type Incoming, parseMessage } from "./messages.ts";
-import { BATCH_VERSIONS, isObject, LEGACY_VERSIONS, MAX_BATCH, RPC, rpcError } from "./protocol.ts";
+import { BATCH_VERSIONS, isObject, LEGACY_VERSIONS, RPC, rpcError } from "./protocol.ts";
 import type { SessionHost } from "./session_transport.ts";
 import { clientOf, completeHandshake, type Handshake } from "./params.ts";
 import { repaired } from "./results.ts";
 import { SseOut } from "./sse_out.ts";
+import { LIMITS } from "../../tools/mod.ts";
 
 export class SseTransport implements Transport {
   readonly sessionId = crypto.randomUUID();
@@ -49,7 +50,9 @@ export class SseTransport implements Transport {
   receive(body: unknown): Response {
     const messages: Incoming[] = [];
     const isBatch = Array.isArray(body);
-    if (isBatch && (!BATCH_VERSIONS.includes(this.protocolVersion) || body.length > MAX_BATCH || body.length === 0)) {
+    if (
+      isBatch && (!BATCH_VERSIONS.includes(this.protocolVersion) || body.length > LIMITS.maxBatch || body.length === 0)
+    ) {
       return rpcError(400, RPC.invalidRequest, `Invalid Request: no batches in ${this.protocolVersion}`);
     }
     for (const value of isBatch ? body : [body]) {

@@ -24,13 +24,13 @@ import { serverView } from "./server_view.ts";
 import { PageSettings } from "./settings.ts";
 import { type PartName, StateFeed } from "./state_feed.ts";
 import { Switches } from "./switches.ts";
+import { LIMITS } from "../../tools/mod.ts";
 
 /** Not more state than ten times a second; while nothing happens it is looked at less often, and lines too. */
 const STATE_MS = { busyMs: 100, idleMs: 300 };
 const LINES_MS = { busyMs: 15, idleMs: 60 };
 /** State waits for a page that has more than this still to read. */
 const MAX_BACKLOG = 1024 * 1024;
-const MAX_PAGES = 32;
 const NO_TOOLS = { on: false, namespaces: [] };
 
 export interface PageHubOptions {
@@ -188,7 +188,7 @@ export class PageHub {
     const page = new PageConnection(++this.#lastPage, socket, this.#host);
     page.focus = ++this.#lastFocus;
     const begin = () => {
-      if (this.#closed || this.#pages.size >= MAX_PAGES) return page.close();
+      if (this.#closed || this.#pages.size >= LIMITS.maxPages) return page.close();
       void this.#welcome(page);
     };
     if (socket.readyState === WebSocket.OPEN) begin();
@@ -217,6 +217,8 @@ export class PageHub {
   async #welcome(page: PageConnection): Promise<void> {
     this.#changed(await this.#feed.update());
     if (!page.isOpen || this.#closed) return;
+    // Others may have come while this one waited.
+    if (this.#pages.size >= LIMITS.maxPages) return page.close();
     const { hub } = this.#options.bench;
     const head = {
       type: "hello",

@@ -5,6 +5,7 @@ import { connect, errorOf, EventReader, type Json, RawMcp, resultOf, SseClient }
 import { usedMb } from "../rigs/memory.ts";
 import { writeAll } from "../rigs/raw_http.ts";
 import { until } from "../rigs/until.ts";
+import { LIMITS } from "../../tools/mod.ts";
 
 const call = (id: unknown, name: string, args: Json = {}, meta?: Json) =>
   JSON.stringify({
@@ -152,7 +153,15 @@ Deno.test("a batch is answered as one on 2025-03-26, counted entry by entry, and
   assert.equal(list.find((m) => m.id === 3).error.code, -32000);
   const onlyNotifications = await old.raw('[{"jsonrpc":"2.0","method":"notifications/x"}]');
   assert.deepEqual([onlyNotifications.status, onlyNotifications.text], [202, ""]);
-  for (const bad of ["[]", `[${call(1, "app_info")},5]`, `[${Array(101).fill(call(1, "app_info")).join(",")}]`]) {
+  const handshake = '{"jsonrpc":"2.0","id":9,"method":"initialize","params":{}}';
+  for (
+    const bad of [
+      "[]",
+      `[${call(1, "app_info")},5]`,
+      `[${Array(LIMITS.maxBatch + 1).fill(call(1, "app_info")).join(",")}]`,
+      `[${call(1, "app_info")},${handshake}]`,
+    ]
+  ) {
     const refused = await old.raw(bad);
     assert.deepEqual([refused.status, errorOf(refused.json)["code"]], [400, -32600]);
   }
@@ -265,6 +274,13 @@ Deno.test("257 notifications without a reader: 256 are kept, the oldest is dropp
   assert.deepEqual(last["params"], { i: 257 });
   assert.equal(await reader.block(), undefined);
   assert.deepEqual(ends, ["done"]);
+});
+
+Deno.test("notifications that are too large to wait are dropped like too many", () => {
+  const { out, ends } = makeStream();
+  const params = { text: "x".repeat(LIMITS.sessionQueueChars / 4) };
+  for (let i = 0; i < 6; i++) out.message({ jsonrpc: "2.0", method: "n", params }, true);
+  assert.deepEqual([out.waiting, out.dropped, ends], [3, 3, []]);
 });
 
 Deno.test("responses are never dropped: one that does not fit ends the stream, and all is counted", () => {

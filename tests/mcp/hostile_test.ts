@@ -6,6 +6,7 @@ import { connect, INITIALIZE, RawMcp } from "../rigs/mcp_client.ts";
 import { usedMb } from "../rigs/memory.ts";
 import { writeAll } from "../rigs/raw_http.ts";
 import { until } from "../rigs/until.ts";
+import { LIMITS } from "../../tools/mod.ts";
 
 Deno.test("a body of a million nested brackets is refused at once, and the next request works", async () => {
   await using rig = await startApp();
@@ -20,6 +21,11 @@ Deno.test("a body of a million nested brackets is refused at once, and the next 
     }}}`,
     `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"s":"${'\\"['.repeat(200_000)}"}}`,
   ];
+  const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+  const ping = (inside: string) => `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":${inside}}}`;
+  // Two levels are the message's own.
+  assert.equal((await client.raw(ping(nested(LIMITS.maxJsonDepth - 2)))).status, 200);
+  assert.equal((await client.raw(ping(nested(LIMITS.maxJsonDepth - 1)))).status, 400);
   for (const [i, body] of bodies.entries()) {
     const answer = await client.raw(body);
     if (i < 4) {

@@ -4,6 +4,7 @@ import { startApp, TOKEN } from "../rigs/app.ts";
 import { connect, EventReader, type HttpAnswer, type Json, RawMcp } from "../rigs/mcp_client.ts";
 import { writeAll } from "../rigs/raw_http.ts";
 import { until } from "../rigs/until.ts";
+import { LIMITS } from "../../tools/mod.ts";
 
 const VERSION = "2026-07-28";
 const META = {
@@ -133,6 +134,32 @@ Deno.test("subscriptions/listen tells of a changed tool list", async () => {
   rig.app.endpoints.toolsChanged();
   assert.equal((await reader.message())["method"], "notifications/tools/list_changed");
   await reader.cancel();
+});
+
+Deno.test("there are so many event streams of subscribers and no more; one that ends makes room", async () => {
+  await using rig = await startApp();
+  const client = new RawMcp(rig.origin, TOKEN);
+  const listen = () =>
+    client.open(bodyOf(9, "subscriptions/listen", { notifications: { toolsListChanged: true } }), {
+      headers: headersFor("subscriptions/listen", {}),
+    });
+  // What is refused for its form takes no place.
+  for (let i = 0; i < LIMITS.maxListeners; i++) {
+    const wrong = await modern(client, "subscriptions/listen", { notifications: 5 });
+    assert.ok(wrong.status === 400 || codeOf(wrong) !== undefined, wrong.text);
+  }
+  const all = await Promise.all(Array.from({ length: LIMITS.maxListeners + 5 }, listen));
+  const open = all.filter((r) => r.status === 200);
+  assert.equal(open.length, LIMITS.maxListeners);
+  for (const refused of all.filter((r) => r.status !== 200)) {
+    assert.equal(refused.status, 429);
+    assert.match(await refused.text(), /event streams/);
+  }
+  await open.pop()?.body?.cancel();
+  await until(() => rig.app.endpoints.subscriptions === LIMITS.maxListeners - 1);
+  const again = await listen();
+  assert.equal(again.status, 200);
+  for (const r of [...open, again]) await r.body?.cancel();
 });
 
 Deno.test("a subscriber that never reads is cut off too", async () => {
