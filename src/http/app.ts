@@ -110,7 +110,8 @@ export function createApp(options: AppOptions): App {
 
   async function fetch(request: Request, info: { port: number }): Promise<Response> {
     const url = URL.parse(request.url);
-    if (url === null || !isOwnHost(request.headers.get("host"), info.port)) {
+    // Whoever sends a whole address in the request line names the server there, too.
+    if (url === null || !isOwnHost(request.headers.get("host"), info.port) || !isOwnHost(url.host, info.port)) {
       return refuse(403, `this server answers only to localhost, 127.0.0.1 and [::1] with port ${info.port}`);
     }
     const mcpRoute = Object.hasOwn(mcpRoutes, url.pathname) ? mcpRoutes[url.pathname] : undefined;

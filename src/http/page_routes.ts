@@ -133,11 +133,20 @@ const attribute = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 function stream({ request }: RouteRequest, hub: PageHub): Response {
-  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
+  const { headers, method } = request;
+  if (method !== "GET") {
+    return Response.json({ error: "use GET" }, { status: 405, headers: { ...SAFE_HEADERS, allow: "GET" } });
+  }
+  const version = headers.get("sec-websocket-version");
+  if (headers.get("upgrade")?.toLowerCase() !== "websocket" || (version !== null && version !== "13")) {
     return Response.json({ error: "this address speaks WebSocket; open /devices in a browser" }, {
       status: 426,
-      headers: { ...SAFE_HEADERS, upgrade: "websocket" },
+      headers: { ...SAFE_HEADERS, upgrade: "websocket", "sec-websocket-version": "13" },
     });
+  }
+  const connection = headers.get("connection")?.toLowerCase().split(",").map((option) => option.trim());
+  if (version === null || !connection?.includes("upgrade") || !headers.has("sec-websocket-key")) {
+    return refuse(400, "this is not a whole WebSocket handshake");
   }
   const { socket, response } = Deno.upgradeWebSocket(request);
   hub.accept(socket);

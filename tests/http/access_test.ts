@@ -307,3 +307,16 @@ Deno.test("an unknown path with the token is 404 and says where clients go", asy
   }
   assert.equal((await new RawMcp(rig.origin, TOKEN).initialize()).status, 200);
 });
+
+Deno.test("a request line that names another server is refused, whatever its Host says", async () => {
+  await using rig = await startApp();
+  const { port } = rig.listening;
+  const ask = async (target: string) => {
+    const head = `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\n`;
+    return Number((await rawRequest(port, `${head}Connection: close\r\n\r\n`)).split(" ")[1]);
+  };
+  assert.equal(await ask(`http://127.0.0.1:${port}/status`), 200);
+  for (const other of ["http://evil.com/status", `http://evil.com:${port}/status`, "http://127.0.0.1:1/status"]) {
+    assert.equal(await ask(other), 403, other);
+  }
+});

@@ -3,6 +3,8 @@ import { cookieName } from "../../src/http/guard.ts";
 import { TOKEN } from "../rigs/app.ts";
 import { until } from "../rigs/bench.ts";
 import { type PageRig, pageRig } from "../rigs/page.ts";
+import { rawRequest } from "../rigs/raw_http.ts";
+import { LIMITS } from "../../tools/mod.ts";
 
 const get = (rig: PageRig, path: string, headers: Record<string, string> = {}, method = "GET") =>
   fetch(rig.origin + path, { headers, method, redirect: "manual" });
@@ -213,4 +215,48 @@ Deno.test("a page signed in before a restart of the server is signed in after it
   const again = await get(rig, `/?token=${token}`);
   assert.equal(again.status, 303);
   await again.body?.cancel();
+});
+
+/** The status that a raw request for the stream gets; the token is in it. */
+async function upgrade(rig: PageRig, lines: string, method = "GET"): Promise<number> {
+  const head = `${method} /page/stream HTTP/1.1\r\nHost: 127.0.0.1:${rig.port}\r\nAuthorization: Bearer ${TOKEN}\r\n`;
+  const answer = await rawRequest(rig.port, `${head}Upgrade: websocket\r\n${lines}\r\n`, { untilHead: true });
+  return Number(answer.split(" ")[1]);
+}
+const KEY = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+
+Deno.test("a broken WebSocket handshake is the client's fault and no internal error", async () => {
+  await using rig = await pageRig();
+  const version = "Sec-WebSocket-Version: 13\r\n";
+  for (
+    const lines of [
+      "",
+      "Connection: Upgrade\r\n",
+      `Connection: Upgrade\r\n${version}`,
+      `Connection: Upgrade\r\n${KEY}`,
+      `Connection: keep-alive\r\n${version}${KEY}`,
+    ]
+  ) assert.equal(await upgrade(rig, lines), 400, lines);
+  assert.equal(await upgrade(rig, `Connection: Upgrade\r\nSec-WebSocket-Version: 8\r\n${KEY}`), 426);
+  for (const method of ["HEAD", "OPTIONS", "DELETE"]) {
+    assert.equal(await upgrade(rig, `Connection: Upgrade\r\n${version}${KEY}`, method), 405, method);
+  }
+  assert.equal(rig.parts.gate.reports.total, 0);
+  assert.equal(rig.hub.pages, 0);
+  assert.equal(await upgrade(rig, `Connection: keep-alive, Upgrade\r\n${version}${KEY}`), 101);
+});
+
+Deno.test("more pages than the limit, all at once, are turned away", async () => {
+  await using rig = await pageRig();
+  const sockets = Array.from(
+    { length: LIMITS.maxPages + 8 },
+    () => new WebSocket(`ws://127.0.0.1:${rig.port}/page/stream?token=${TOKEN}`),
+  );
+  const ended = sockets.map((s) => new Promise((resolve) => s.addEventListener("close", resolve, { once: true })));
+  const closed = () => sockets.filter((s) => s.readyState === WebSocket.CLOSED).length;
+  await until(() => closed() === 8, "eight are turned away");
+  await until(() => rig.hub.pages === LIMITS.maxPages, "the others are pages");
+  assert.equal(closed(), 8);
+  for (const s of sockets) s.close();
+  await Promise.all(ended);
 });
