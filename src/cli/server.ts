@@ -48,6 +48,8 @@ export interface RunningServer {
 
 /** Clients have this long to end. */
 const CLIENTS_MS = 700;
+/** How long calls that still run may take to end once the ports are closed. */
+const ANSWERS_MS = 200;
 /** How many ports after the default are tried. */
 const MORE_PORTS = 20;
 
@@ -106,6 +108,11 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     );
     // A client that does not let go must not keep the logs from disk.
     undo.push(() => within(CLIENTS_MS, listening.close()));
+    // Ports first: a send that is blocked ends with how many bytes went, and its caller is still there to be told.
+    undo.push(async () => {
+      await bench.panes.close();
+      await within(ANSWERS_MS, parts.gate.idle());
+    });
     parts.server.address = { host: listening.host, port: listening.port };
     const origin = originOf(listening);
     const endpoint = endpointOf(origin, token);

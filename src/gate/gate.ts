@@ -78,6 +78,8 @@ export class Gate {
   readonly #extra: ReadonlyMap<string, ToolRow>;
   readonly #watchers = new Set<CallWatcher>();
   #lastId = 0;
+  #running = 0;
+  #whenIdle: (() => void)[] = [];
   guard: Guard | undefined;
 
   constructor(handlers: ErasedHandlers, options: GateOptions) {
@@ -119,6 +121,7 @@ export class Gate {
       durationMs: 0,
     };
     for (const w of this.#watchers) w.begin?.(record);
+    this.#running++;
     try {
       if (refused !== undefined) throw refused;
       const answer = await this.#checked(tool, given, context);
@@ -133,7 +136,13 @@ export class Gate {
     } finally {
       record.durationMs = Math.round((this.#now() - begun) * 1000) / 1000;
       for (const w of this.#watchers) w.end?.(record);
+      if (--this.#running === 0) { for (const go of this.#whenIdle.splice(0)) go(); }
     }
+  }
+
+  /** Resolves when no call is running. */
+  idle(): Promise<void> {
+    return this.#running === 0 ? Promise.resolve() : new Promise((go) => this.#whenIdle.push(go));
   }
 
   async #checked(name: string, args: unknown, context: CallContext): Promise<Answer> {
