@@ -191,7 +191,6 @@ export const en = {
   "why.notOpen": "The port is not open",
   "why.lost": "Opens when the device is back",
   "why.noPort": "Choose a port first",
-  "why.closing": "It is closing",
   "why.closeFirst": "Stop first: the frame cannot change while the port is open",
   "why.terminal": "Not in terminal mode",
   "why.sending": "Something is being sent",

@@ -191,7 +191,6 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   "why.notOpen": "端口未打开",
   "why.lost": "设备恢复后打开",
   "why.noPort": "请先选择端口",
-  "why.closing": "正在关闭",
   "why.closeFirst": "请先停止：端口打开时不能更改帧格式",
   "why.terminal": "终端模式下不可用",
   "why.sending": "正在发送",

@@ -132,8 +132,8 @@ export function ConnectionBar({ pane, only }: { pane: PaneSettings; only: boolea
         class="start"
         look={live ? "plain" : "primary"}
         tool={live ? "serial_close" : "serial_open"}
-        disabledReason={away ??
-          (pane.status === "closing" ? t("why.closing") : !live && pane.port === "" ? t("why.noPort") : null)}
+        // Also while it is closing: the server opens it as soon as it is closed, so no press is lost.
+        disabledReason={away ?? (!live && pane.port === "" ? t("why.noPort") : null)}
         onClick={() => live ? stop(name) : start(name)}
       >
         {pane.status === "lost" ? t("pane.stop") : label}
