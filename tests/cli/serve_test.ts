@@ -260,55 +260,44 @@ Deno.test("call finds the running server, and its exit status tells how it went"
     assert.ok(!gone.err.includes(server.token));
   }));
 
-Deno.test({
-  name: "a server that stops in the middle of a blocked send tells the caller how many bytes went" +
-    skipped(!unix, "needs PTYs and signals"),
-  ignore: !unix,
-  fn: () =>
-    inFolder(async (configDir) => {
-      const pty = openPty();
-      try {
-        await using server = await startServer({ configDir, args: ["--port-path", `blocked=${pty.path}`] });
-        const call = (...args: string[]) => fieldbench(["call", ...args, "--config-dir", configDir]);
-        assert.equal((await call("serial_open", JSON.stringify({ port: pty.path }))).code, 0);
-        // Nobody reads the other end: the send waits until the server ends.
-        const sending = call("serial_send", JSON.stringify({ data: "x".repeat(60_000) }));
-        const sent = async () => JSON.parse((await call("serial_get_state", "--json")).out).outputBytes > 0;
-        await until(sent, "the buffer of the port is full");
-        assert.equal(await server.stop(), 0);
-        const { code, err } = await sending;
-        assert.equal(code, 1);
-        assert.match(err, /closed while sending: [1-9]\d* of 60\d{3} bytes went/);
-      } finally {
-        await pty.close();
-      }
-    }),
-});
-
-Deno.test({
-  name: "a server that is killed in the middle of a call is told as that, not as one that was never there" +
-    skipped(!unix, "needs PTYs and signals"),
-  ignore: !unix,
-  fn: () =>
-    inFolder(async (configDir) => {
-      const pty = openPty();
-      try {
-        await using server = await startServer({ configDir, args: ["--port-path", `blocked=${pty.path}`] });
-        const call = (...args: string[]) => fieldbench(["call", ...args, "--config-dir", configDir]);
-        assert.equal((await call("serial_open", JSON.stringify({ port: pty.path }))).code, 0);
-        // Nobody reads the other end: the send waits until the server ends.
-        const sending = call("serial_send", JSON.stringify({ data: "x".repeat(60_000) }));
-        const sent = async () => JSON.parse((await call("serial_get_state", "--json")).out).outputBytes > 0;
-        await until(sent, "the buffer of the port is full");
-        await server.stop("SIGKILL");
-        const { code, err } = await sending;
-        assert.equal(code, 1);
-        assert.match(err, /the server ended before it answered/);
-      } finally {
-        await pty.close();
-      }
-    }),
-});
+for (
+  const { what, signal, told } of [
+    {
+      what: "a server that stops in the middle of a blocked send tells the caller how many bytes went",
+      signal: "SIGTERM",
+      told: /closed while sending: [1-9]\d* of 60\d{3} bytes went/,
+    },
+    {
+      what: "a server that is killed in the middle of a call is told as that, not as one that was never there",
+      signal: "SIGKILL",
+      told: /the server ended before it answered/,
+    },
+  ] as const
+) {
+  Deno.test({
+    name: what + skipped(!unix, "needs PTYs and signals"),
+    ignore: !unix,
+    fn: () =>
+      inFolder(async (configDir) => {
+        const pty = openPty();
+        try {
+          await using server = await startServer({ configDir, args: ["--port-path", `blocked=${pty.path}`] });
+          const call = (...args: string[]) => fieldbench(["call", ...args, "--config-dir", configDir]);
+          assert.equal((await call("serial_open", JSON.stringify({ port: pty.path }))).code, 0);
+          // Nobody reads the other end: the send waits until the server ends.
+          const sending = call("serial_send", JSON.stringify({ data: "x".repeat(60_000) }));
+          const sent = async () => JSON.parse((await call("serial_get_state", "--json")).out).outputBytes > 0;
+          await until(sent, "the buffer of the port is full");
+          await server.stop(signal);
+          const { code, err } = await sending;
+          assert.equal(code, 1);
+          assert.match(err, told);
+        } finally {
+          await pty.close();
+        }
+      }),
+  });
+}
 
 Deno.test("agents at work leave the user's settings free of MCP [C121]", () =>
   inFolder(async (configDir) => {
