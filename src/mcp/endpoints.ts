@@ -108,6 +108,7 @@ export class McpEndpoints {
   }
   /** Heartbeats and idle sessions; runs each second by itself, tests with their own clock call it. */
   tick(): void {
+    this.#endSwitchedOff();
     this.#table.tick();
     this.#modern?.tick();
     this.#tellChannels();
@@ -126,6 +127,20 @@ export class McpEndpoints {
   promptsChanged(): void {
     for (const s of this.#table.values()) void s.server.sendPromptListChanged().catch(() => {});
     this.#modern?.notify.promptsChanged();
+  }
+
+  /** Sessions that nobody can post to any more would keep the places of others, SSE ones for good. */
+  #endSwitchedOff(): void {
+    const mode = this.#options.mode();
+    if (mode === "both") return;
+    for (const s of this.#table.values()) {
+      if (s.kind === mode) continue;
+      this.#table.remove(s.id);
+      void s.close();
+    }
+    if (mode === "http") return;
+    void this.#modern?.close();
+    this.#modern = undefined;
   }
 
   /** Resources that have changed since the last tick, to those who want to hear of them. */

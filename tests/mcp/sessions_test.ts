@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { isObject } from "../../src/mcp/protocol.ts";
+import { LIMITS } from "../../tools/mod.ts";
 import { startApp, TOKEN } from "../rigs/app.ts";
 import { connect, EventReader, INITIALIZE, RawMcp, SseClient } from "../rigs/mcp_client.ts";
 
@@ -167,11 +168,27 @@ Deno.test("a switch of the transport acts at once, without a restart, and is kep
   await rig.server.setTransport("sse");
   assert.equal((await client.request("ping")).status, 404);
   await rig.server.setTransport("http");
-  assert.equal((await client.request("ping")).status, 200);
+  assert.equal((await (await connect(rig.origin, TOKEN)).request("ping")).status, 200);
   assert.equal(await statusOf(`${rig.origin}/sse`, "GET"), 404);
   const saved: unknown = JSON.parse(await Deno.readTextFile(rig.settings.path));
   assert.ok(isObject(saved) && isObject(saved["server"]));
   assert.equal(saved["server"]["transport"], "http");
+});
+
+Deno.test("sessions and streams of a transport that is switched off end, and take no places any more", async () => {
+  await using rig = await startApp();
+  const http = await connect(rig.origin, TOKEN);
+  const stream = await http.listen();
+  await rig.server.setTransport("sse");
+  rig.app.endpoints.tick();
+  assert.equal(await stream.block(), undefined);
+  assert.equal(rig.app.endpoints.sessions, 0);
+  const sse = [];
+  for (let i = 0; i < LIMITS.maxSessions; i++) sse.push(await SseClient.open(rig.origin, TOKEN));
+  await rig.server.setTransport("http");
+  rig.app.endpoints.tick();
+  await Promise.all(sse.map((s) => s.done));
+  assert.equal((await (await connect(rig.origin, TOKEN)).request("ping")).status, 200);
 });
 
 Deno.test("the old key streamableHttp: false still means SSE only [C016]", async () => {
