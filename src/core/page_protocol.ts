@@ -3,7 +3,7 @@
  * Pure and without zod at run time, so that the page imports it as it is; the server checks with `page_schema.ts`.
  *
  * JSON text frames both ways; log lines travel as binary frames. Request ids are chosen by the page, 1 to 2^32-1, and
- * shared by call, do, fetch, find and older. All times `t` are ms of the server's monotonic clock; `hello` gives
+ * shared by call, do, fetch, find, older and sync. All times `t` are ms of the server's monotonic clock; `hello` gives
  * `epochMs`, so that wall time = epochMs + t.
  */
 import type { z } from "zod";

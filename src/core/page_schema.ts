@@ -153,6 +153,8 @@ export const pageMessage = z.discriminatedUnion("type", [
     held: z.int().min(0).optional(),
     count: z.int().min(1).max(5000),
   }),
+  /** Answered when the page has been sent the state as it is now. */
+  z.strictObject({ type: z.literal("sync"), id }),
   z.strictObject({ type: z.literal("focus") }),
   z.strictObject({ type: z.literal("controls"), controls: z.array(control).max(5000) }),
   z.discriminatedUnion("ok", [

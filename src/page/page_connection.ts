@@ -19,7 +19,7 @@ const MAX_BUFFERED = 64 * 1024 * 1024;
 const MAX_REQUESTS = 64;
 
 export type PageMessageIn = z.output<typeof pageMessage>;
-export type PageRequest = Extract<PageMessageIn, { type: "call" | "do" | "fetch" | "find" | "older" }>;
+export type PageRequest = Extract<PageMessageIn, { type: "call" | "do" | "fetch" | "find" | "older" | "sync" }>;
 
 export interface ConnectionHost {
   /** Runs a request; what it resolves with is the answer. `undefined`: it was answered in another way. */
@@ -167,6 +167,7 @@ export class PageConnection implements CommandTarget, LineOut {
       case "fetch":
       case "find":
       case "older":
+      case "sync":
         void this.#run(m);
         break;
       case "cancel":

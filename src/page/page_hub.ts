@@ -261,11 +261,16 @@ export class PageHub {
       if (page.stale.size === 0) continue;
       busy = true;
       if (page.backlog > MAX_BACKLOG) continue;
-      page.sendText(`{"type":"state",${this.#feed.members(page.stale)}}`);
-      page.stale.clear();
-      this.#need().server.statusEmits++;
+      this.#tellState(page);
     }
     return busy;
+  }
+
+  #tellState(page: PageConnection): void {
+    if (page.stale.size === 0) return;
+    page.sendText(`{"type":"state",${this.#feed.members(page.stale)}}`);
+    page.stale.clear();
+    this.#need().server.statusEmits++;
   }
 
   /** Something happens: what the page shows follows it quickly. */
@@ -353,7 +358,16 @@ export class PageHub {
       }
       case "older":
         return { output: await this.#older(request), text: "" };
+      case "sync":
+        await this.#sync(page);
+        return { output: null, text: "" };
     }
+  }
+
+  /** Sends a page what it has not been sent, whatever the pace is: who waits for a change sees it then. */
+  async #sync(page: PageConnection): Promise<void> {
+    this.#changed(await this.#feed.fresh());
+    this.#tellState(page);
   }
 
   async #older(request: Extract<PageRequest, { type: "older" }>) {

@@ -34,6 +34,12 @@ export class StateFeed {
     return this.#running ??= this.#update().finally(() => this.#running = undefined);
   }
 
+  /** As {@link update}, but of no earlier moment than now: one that runs already may have looked too early. */
+  async fresh(): Promise<PartName[]> {
+    await this.#running;
+    return await this.update();
+  }
+
   /** These parts as the members of a JSON object, without its braces. */
   members(parts: Iterable<PartName>): string {
     return [...parts].map((part) => `${JSON.stringify(part)}:${this.#json.get(part) ?? "null"}`).join(",");

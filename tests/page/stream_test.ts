@@ -59,6 +59,18 @@ Deno.test("the page follows what an agent does: port, rate, open, view [C140] [C
   assert.match(pane(page).lostDevice ?? "", /T1|Test adapter|mem1/);
 });
 
+Deno.test("who asks for the state has it when the answer comes, whatever the pace of states is [C330]", async () => {
+  await using rig = await pageRig();
+  const page = await rig.page();
+  await page.call("serial_open", { port: "mem1" });
+  // More often than states come by themselves; each of them is seen.
+  for (let baud = 9600; baud < 9640; baud++) {
+    await page.call("serial_set_baud", { baud });
+    await page.request((id) => ({ type: "sync", id })).answer;
+    assert.equal(pane(page).baud, baud);
+  }
+});
+
 Deno.test("nothing is sent while nothing changes, and at most ten states a second while all does", async () => {
   await using rig = await pageRig();
   const page = await rig.page();

@@ -5,13 +5,11 @@
 import { effect } from "@preact/signals";
 import type { Command, CommandResult, ControlValue, Effect, SetResult } from "../../src/core/page_protocol.ts";
 import type { Connection } from "../lib/connection.ts";
-import { nextState } from "../lib/store.ts";
+import { connection, online } from "../lib/server.ts";
 import { all, describe, type Entry, failures, find, registryVersion, valueOf } from "./registry.ts";
 
 /** A command must answer within 5 s; what a control starts is waited for a little less. */
 const SETTLE_MS = 4000;
-/** State comes at most ten times a second. */
-const STATE_MS = 130;
 const TOUCHED_MS = 900;
 
 /** What came out of one try, before it is reported. */
@@ -169,36 +167,27 @@ function report(result: SetResult): SetResult {
   return failure === undefined ? { ...result, to } : { ...result, ok: false, error: failure.slice(0, 1000), to };
 }
 
-/** The state that work changed comes with the next state message, then one paint. */
-const shown = async (): Promise<void> => {
-  await Promise.race([nextState(), sleep(STATE_MS)]);
+/** The state that work changed is asked for, not waited for: under load it comes late, and then one paint. */
+async function shown(until: number): Promise<void> {
+  // A server that goes away meanwhile is told by its banner, not by this control.
+  if (online.peek()) await Promise.race([connection().sync().catch(() => {}), sleep(until - performance.now())]);
   await tick();
-};
+}
 
 async function together(
-  uses: readonly { path: string; wanted?: ControlValue; how: (entry: Entry) => Outcome }[],
+  uses: readonly { path: string; how: (entry: Entry) => Outcome }[],
 ): Promise<{ results: SetResult[]; effects: Effect[] }> {
   const before = snapshot();
   const until = performance.now() + SETTLE_MS;
   const tried: SetResult[] = [];
   for (const { path, how } of uses) tried.push(await use(path, until, how));
-  if (tried.some((r) => r.ok)) {
-    await shown();
-    // A state that was on its way already may not have it yet: one more then.
-    const late = uses.some(({ path, wanted }, i) => {
-      const entry = find(path);
-      const from = tried[i]?.from;
-      return wanted !== undefined && tried[i]?.ok && entry && valueOf(entry) === from &&
-        String(wanted) !== String(from);
-    });
-    if (late) await shown();
-  }
+  if (tried.some((r) => r.ok)) await shown(until);
   const results = tried.map(report);
   return { results, effects: results.some((r) => r.ok) ? effectsSince(before) : [] };
 }
 
 export const set = (items: readonly { path: string; value: ControlValue }[]): Promise<CommandResult<"set">> =>
-  together(items.map(({ path, value }) => ({ path, wanted: value, how: (entry: Entry) => apply(entry, value) })));
+  together(items.map(({ path, value }) => ({ path, how: (entry: Entry) => apply(entry, value) })));
 
 export const click = (path: string): Promise<CommandResult<"click">> =>
   together([{

@@ -226,6 +226,11 @@ export class Connection {
     return this.#request((id) => ({ type: "older", id, ...query }), options).then((a) => a.output as OlderResult);
   }
 
+  /** Resolves when the state has come that holds everything that was done before. */
+  async sync(): Promise<void> {
+    await this.#request((id) => ({ type: "sync", id }), {});
+  }
+
   /** Lines that the ring still holds. */
   fetch(channel: string, fromSeq: number, count: number): Promise<LineFrame> {
     const { promise, resolve, reject } = Promise.withResolvers<LineFrame>();

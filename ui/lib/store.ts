@@ -83,10 +83,6 @@ const changed = <T>(part: { value: T; peek(): T }, next: T | undefined): void =>
   if (next !== undefined && JSON.stringify(next) !== JSON.stringify(part.peek())) part.value = next;
 };
 
-const waiting: (() => void)[] = [];
-/** Resolves when the next state has been taken in. */
-export const nextState = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
-
 /** Takes a `hello` or a `state` in. */
 export function takeState(state: Partial<PageState>): void {
   if (state.panes) setPanes(state.panes);
@@ -96,7 +92,6 @@ export function takeState(state: Partial<PageState>): void {
   if (state.calls) calls.value = state.calls;
   if (state.asks) asks.value = state.asks;
   changed<Readonly<Record<string, Json>>>(settings, state.settings);
-  for (const go of waiting.splice(0)) go();
 }
 
 export function takeHello(hello: Extract<ServerMessage, { type: "hello" }>): void {
