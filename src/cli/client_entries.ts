@@ -21,25 +21,27 @@ export interface Entries {
   stdio: Entry;
 }
 
-/** `url` is the server's `/mcp` with `?token=`. */
+/** `url` is the server's `/mcp`, or its `/sse` where only that is switched on, with `?token=`. */
 export function entriesFor(client: ClientName, url: string, launch: Launch): Entries {
   const address = new URL(url);
   const token = address.searchParams.get("token") ?? "";
   const bare = `${address.origin}${address.pathname}`;
   const bearer = `Authorization: Bearer ${token}`;
   const headers = { Authorization: `Bearer ${token}` };
+  const transport = address.pathname === "/sse" ? "sse" : "http";
   const start = { command: launch.command, args: [...launch.args] };
   const line = [launch.command, ...launch.args].map(word).join(" ");
   switch (client) {
     case "claude-code":
       return {
-        http: terminal(`claude mcp add --transport http fieldbench ${bare} --header "${bearer}"`),
+        http: terminal(`claude mcp add --transport ${transport} fieldbench ${bare} --header "${bearer}"`),
         stdio: terminal(`claude mcp add fieldbench -- ${line}`),
       };
     case "claude-desktop": {
       const where = "claude_desktop_config.json (Settings, Developer, Edit Config)";
       // It takes no addresses of this computer by itself; mcp-remote stands in between.
-      const remote = { command: "npx", args: ["-y", "mcp-remote", bare, "--allow-http", "--header", bearer] };
+      const how = transport === "sse" ? ["--transport", "sse-only"] : [];
+      const remote = { command: "npx", args: ["-y", "mcp-remote", bare, "--allow-http", ...how, "--header", bearer] };
       return {
         http: json(where, { mcpServers: { fieldbench: remote } }),
         stdio: json(where, { mcpServers: { fieldbench: start } }),
@@ -55,7 +57,7 @@ export function entriesFor(client: ClientName, url: string, launch: Launch): Ent
     case "vscode": {
       const where = ".vscode/mcp.json";
       return {
-        http: json(where, { servers: { fieldbench: { type: "http", url: bare, headers } } }),
+        http: json(where, { servers: { fieldbench: { type: transport, url: bare, headers } } }),
         stdio: json(where, { servers: { fieldbench: { type: "stdio", ...start } } }),
       };
     }
@@ -74,7 +76,7 @@ export function entriesFor(client: ClientName, url: string, launch: Launch): Ent
     case "inspector":
       return {
         http: terminal(
-          `npx @modelcontextprotocol/inspector --cli ${bare} --transport http --header "${bearer}" --method tools/list`,
+          `npx @modelcontextprotocol/inspector --cli ${bare} --transport ${transport} --header "${bearer}" --method tools/list`,
         ),
         stdio: terminal(`npx @modelcontextprotocol/inspector --cli ${line} --method tools/list`),
       };

@@ -29,6 +29,9 @@ export const command: Command = {
     if (parsed.boolean("http") && parsed.boolean("stdio")) throw new UsageError("choose --http or --stdio, not both");
     const paths = pathsOf(parsed, io);
     const { url, running } = await addressOf(paths);
+    if (client === "codex" && new URL(url).pathname === "/sse" && !parsed.boolean("stdio")) {
+      io.err("The server offers only SSE, which codex does not know: take the stdio entry, or switch /mcp on");
+    }
     const ownFolder = parsed.string("config-dir") ?? io.env("FIELDBENCH_CONFIG_DIR");
     const entries = entriesFor(client, url, launch(ownFolder === undefined ? [] : ["--config-dir", paths.configDir]));
     if (!running && !parsed.boolean("stdio")) {
@@ -44,13 +47,14 @@ export const command: Command = {
 const both = ({ http, stdio }: Entries): string =>
   `# ${http.where}: the running server\n${http.text}\n\n# ${stdio.where}: the client starts Fieldbench or joins the running one\n${stdio.text}`;
 
-/** The running server's `/mcp` with its token, or what the settings say that it will be. */
+/** The running server's `/mcp` with its token, or its `/sse` if it has only that; else what the settings say. */
 async function addressOf(paths: Paths): Promise<{ url: string; running: boolean }> {
   const endpoint = await readEndpoint(paths.endpoint);
-  if (endpoint && await answers(endpoint)) return { url: endpoint.urlStreamable, running: true };
-  await Deno.mkdir(paths.configDir, { recursive: true, mode: 0o700 });
+  const running = endpoint !== undefined && await answers(endpoint);
+  if (!running) await Deno.mkdir(paths.configDir, { recursive: true, mode: 0o700 });
   const { value } = await loadMcpConfig(paths.mcpConfig);
-  return { url: endpointOf(originOf(value.server), value.token).urlStreamable, running: false };
+  const { url, urlStreamable } = running ? endpoint : endpointOf(originOf(value.server), value.token);
+  return { url: value.server.transport === "sse" ? url : urlStreamable, running };
 }
 
 /** The command that starts this program as it runs now: one file, or Deno with the sources. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SseLink } from "../mcp/sse_link.ts";
 import { LIMITS } from "../../tools/mod.ts";
 import { CliError } from "./args.ts";
 import { VERSION } from "./version.ts";
@@ -23,13 +24,17 @@ const toolResult = z.looseObject({
 });
 
 /**
- * A small MCP client over streamable HTTP (revision 2025-11-25), without the SDK, whose loading would take longer
- * than the call.
+ * A small MCP client over streamable HTTP (revision 2025-11-25), or over SSE where a person has switched that off;
+ * without the SDK, whose loading would take longer than the call.
  */
 export class McpCaller {
   readonly #url: string;
   readonly #signal: AbortSignal;
+  readonly #ended = new AbortController();
+  /** Requests over SSE that wait for their answer. */
+  readonly #waiting = new Map<unknown, (answer: unknown) => void>();
   #session: string | undefined;
+  #sse: SseLink | undefined;
   #id = 0;
 
   constructor(url: string, signal: AbortSignal) {
@@ -45,7 +50,9 @@ export class McpCaller {
       clientInfo: { name: "fieldbench-call", version: VERSION },
     });
     if (hello.error) throw new CliError(`the server refused: ${hello.error.message}`);
-    await this.#post({ jsonrpc: "2.0", method: "notifications/initialized" });
+    const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
+    if (this.#sse) await this.#sse.post(initialized, JSON.stringify(initialized));
+    else await this.#post(initialized);
     const answer = await this.#request("tools/call", { name, arguments: args });
     if (answer.error) {
       const { code, message, data } = answer.error;
@@ -58,6 +65,8 @@ export class McpCaller {
 
   /** Ends the session, so that it takes no place any more. Never throws. */
   async end(): Promise<void> {
+    this.#ended.abort();
+    await this.#sse?.ended;
     if (this.#session === undefined) return;
     try {
       const response = await fetch(this.#url, {
@@ -71,11 +80,45 @@ export class McpCaller {
 
   async #request(method: string, params: Record<string, unknown>): Promise<z.infer<typeof reply>> {
     const id = ++this.#id;
-    const response = await this.#post({ jsonrpc: "2.0", id, method, params });
+    const message = { jsonrpc: "2.0", id, method, params };
+    if (this.#sse) return await this.#overSse(this.#sse, id, message);
+    const response = await this.#post(message);
+    if (response.status === 404 && this.#session === undefined) {
+      this.#sse = await this.#openSse();
+      if (this.#sse) return await this.#overSse(this.#sse, id, message);
+    }
     const body = response.text;
     const parsed = reply.safeParse(response.stream ? lastEvent(body, id) : parse(body));
     if (parsed.success && (parsed.data.result || parsed.data.error)) return parsed.data;
     throw new CliError(`the server answered with HTTP ${response.status}: ${body.slice(0, 300) || "nothing"}`);
+  }
+
+  async #openSse(): Promise<SseLink | undefined> {
+    const settle = (id: unknown, answer: unknown) => {
+      this.#waiting.get(id)?.(answer);
+      this.#waiting.delete(id);
+      return Promise.resolve();
+    };
+    return await SseLink.open(this.#url, {
+      onMessage: (data) => {
+        const message = reply.extend({ id: z.unknown() }).safeParse(JSON.parse(data));
+        return message.success ? settle(message.data.id, message.data) : Promise.resolve();
+      },
+      onLost: (id) => settle(id, undefined),
+      signal: AbortSignal.any([this.#signal, this.#ended.signal]),
+    });
+  }
+
+  async #overSse(sse: SseLink, id: number, message: unknown): Promise<z.infer<typeof reply>> {
+    const answer = new Promise((resolve, reject) => {
+      this.#waiting.set(id, resolve);
+      this.#signal.addEventListener("abort", () => reject(this.#signal.reason), { once: true });
+    });
+    answer.catch(() => {}); // also when nobody waits for it
+    const arrived = await sse.post(message, JSON.stringify(message));
+    const parsed = reply.safeParse(arrived ? await answer : undefined);
+    if (parsed.success) return parsed.data;
+    throw new CliError("the server ended before it answered; what the call did until then is in its logs");
   }
 
   async #post(message: unknown): Promise<{ status: number; text: string; stream: boolean }> {

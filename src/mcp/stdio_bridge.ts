@@ -4,6 +4,7 @@
  */
 import { idOf, parseMessage } from "./messages.ts";
 import { ENVELOPE_KEY, isObject, RPC, type RpcId, SESSION_HEADER, VERSION_HEADER } from "./protocol.ts";
+import { SseLink } from "./sse_link.ts";
 import { readEvents } from "./sse_read.ts";
 
 export interface BridgeOptions {
@@ -17,6 +18,8 @@ export interface BridgeOptions {
 
 type Json = Record<string, unknown>;
 
+/** Id of a handshake that the client has not sent itself. */
+const RENEWED = crypto.randomUUID();
 /** How long calls under way may take when the input has ended. */
 const LAST_ANSWERS_MS = 10_000;
 
@@ -30,6 +33,9 @@ export class StdioBridge {
   #version: string | undefined;
   /** The client's handshake, to begin anew with when the session is gone. */
   #handshake: Json | undefined;
+  /** Instead of a session of `/mcp`, where a person has switched that off. */
+  #sse: SseLink | undefined;
+  #opening: Promise<boolean> | undefined;
   #renewing: Promise<boolean> | undefined;
   #beginning: Promise<unknown> = Promise.resolve();
   #writing: Promise<void> = Promise.resolve();
@@ -54,7 +60,7 @@ export class StdioBridge {
 
   async close(): Promise<void> {
     this.#abort.abort();
-    await Promise.allSettled([...this.#calls, this.#listening]);
+    await Promise.allSettled([...this.#calls, this.#listening, this.#sse?.ended]);
     await this.#writing;
     if (this.#session !== undefined && this.#url) {
       const headers = { [SESSION_HEADER]: this.#session };
@@ -79,7 +85,7 @@ export class StdioBridge {
       }
     }
     if (isObject(message) && message["method"] === "initialize") {
-      this.#session = undefined;
+      this.#session = this.#version = undefined;
       this.#handshake = message;
       const begun = this.#send(message, line);
       this.#beginning = begun;
@@ -95,6 +101,11 @@ export class StdioBridge {
     const expectsAnswer = Array.isArray(message) || (isObject(message) && "method" in message && id !== null);
     for (let attempt = 0; attempt < 2; attempt++) {
       const session = this.#session;
+      if (this.#sse) {
+        if (await this.#sse.post(message, text)) return;
+        this.#sse = undefined;
+        if (attempt === 0 && await this.#beginAnew(message, session, false)) continue;
+      }
       let response: Response;
       try {
         response = await this.#post(message, text);
@@ -104,9 +115,9 @@ export class StdioBridge {
         if (expectsAnswer) await this.#write(errorAnswer(id, RPC.server, "Fieldbench does not answer; is it running?"));
         return;
       }
-      if (response.status === 404 && session !== undefined && attempt === 0) {
+      if (response.status === 404 && attempt === 0) {
         await response.body?.cancel();
-        if (await this.#beginAnew(message, session, false)) continue;
+        if (session === undefined ? await this.#openSse() : await this.#beginAnew(message, session, false)) continue;
         response = new Response(JSON.stringify({ error: "the session is gone and no new one can be had" }), {
           status: 404,
         });
@@ -160,19 +171,42 @@ export class StdioBridge {
   async #renew(handshake: Json): Promise<boolean> {
     this.#session = undefined;
     this.#version = undefined;
+    const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
     try {
       const response = await this.#post(handshake, JSON.stringify(handshake));
       await response.body?.cancel();
       const session = response.headers.get(SESSION_HEADER);
-      if (session === null) return false;
+      if (session === null) {
+        if (response.status !== 404 || !await this.#openSse()) return false;
+        const again = { ...handshake, id: RENEWED };
+        return (await this.#sse?.post(again, JSON.stringify(again)) ?? false) &&
+          (await this.#sse?.post(initialized, JSON.stringify(initialized)) ?? false);
+      }
       this.#session = session;
-      const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
       await (await this.#post(initialized, JSON.stringify(initialized))).body?.cancel();
       this.#listen();
       return true;
     } catch {
       return false;
     }
+  }
+
+  /** False where there is no SSE either. Several calls that need it at once share one. */
+  #openSse(): Promise<boolean> {
+    return this.#opening ??= this.#openLink().finally(() => this.#opening = undefined);
+  }
+
+  async #openLink(): Promise<boolean> {
+    if (this.#sse) return true;
+    const url = await this.#url;
+    if (url === undefined) return false;
+    this.#sse = await SseLink.open(url, {
+      // The client has the answer to its handshake.
+      onMessage: (data) => idOf(JSON.parse(data)) === RENEWED ? Promise.resolve() : this.#write(data),
+      onLost: (id) => this.#write(errorAnswer(id, RPC.server, "the connection to Fieldbench ended before the answer")),
+      signal: this.#abort.signal,
+    }).catch(() => undefined);
+    return this.#sse !== undefined;
   }
 
   async #answer(response: Response, message: unknown, id: RpcId, expectsAnswer: boolean): Promise<void> {

@@ -73,6 +73,35 @@ Deno.test("connect prints the running server's address and token, and the entry 
   await answer.body?.cancel();
 });
 
+Deno.test("with SSE only, the entries are for SSE, and the command line calls over it", async () => {
+  const configDir = await Deno.makeTempDir();
+  await Deno.writeTextFile(`${configDir}/mcp.json`, JSON.stringify({ server: { transport: "sse" } }));
+  const server = await startServer({ configDir });
+  const { url, headers } = JSON.parse((await connect("cursor", "--http", "--config-dir", configDir)).out).mcpServers
+    .fieldbench;
+  assert.equal(url, `${server.origin}/sse`);
+  const stream = await fetch(url, { headers });
+  assert.equal(stream.status, 200);
+  await stream.body?.cancel();
+  const entry = async (client: string) => (await connect(client, "--http", "--config-dir", configDir)).out;
+  assert.match(await entry("claude-code"), /--transport sse fieldbench \S+\/sse --header/);
+  assert.match(await entry("claude-desktop"), /"--transport",\s+"sse-only"/);
+  assert.match(await entry("vscode"), /"type": "sse",\s+"url": "[^"]+\/sse"/);
+  assert.match(await entry("inspector"), /\/sse --transport sse/);
+  // It knows no SSE.
+  const codex = await connect("codex", "--http", "--config-dir", configDir);
+  assert.match(codex.err, /codex.*stdio/);
+  const out: string[] = [], err: string[] = [];
+  const io = { out: (t: string) => void out.push(t), err: (t: string) => void err.push(t), env: () => undefined };
+  const call = (...args: string[]) => run(["call", ...args, "--config-dir", configDir], { ...io, os: Deno.build.os });
+  assert.deepEqual([await call("app_info"), err], [0, []]);
+  assert.match(out.join(), new RegExp(`pid ${server.pid}`));
+  assert.equal(await call("serial_send", '{"data":"x"}'), 1);
+  assert.equal(await call("log_tail", "{}"), 2);
+  await server.stop();
+  await Deno.remove(configDir, { recursive: true });
+});
+
 Deno.test("without a server the coming address is printed, and that is said; wrong clients are refused with the list", async () => {
   const folder = await Deno.makeTempDir();
   const cold = await connect("vscode", "--http", "--config-dir", folder);

@@ -117,6 +117,33 @@ Deno.test("a session that is gone, and a server that was restarted, are had anew
   await client.end();
 });
 
+Deno.test("where only SSE is switched on the pipe goes over SSE, and a switch of the transport does not end it", async () => {
+  await using rig = await startApp({ config: { server: { transport: "sse" } } });
+  const client = new Piped(() => Promise.resolve(urlOf(rig)));
+  assert.ok((await client.handshake())["result"]);
+  await until(() => rig.app.endpoints.sessions === 1);
+  const echo = async (text: string) => {
+    const answer = await client.request("tools/call", { name: "test_echo", arguments: { text } });
+    assert.match(JSON.stringify(answer["result"]), new RegExp(text), JSON.stringify(answer));
+  };
+  await echo("over sse");
+  rig.app.endpoints.toolsChanged();
+  await until(() => client.lines.some((l) => l["method"] === "notifications/tools/list_changed"));
+  await client.raw('{"jsonrpc":"2.0","id":"slow","method":"tools/call","params":{"name":"test_slow"}}\n');
+  await until(() => rig.tools.running === 1);
+  for (const mode of ["http", "sse", "both"] as const) {
+    await rig.server.setTransport(mode);
+    await echo(`now ${mode}`);
+    rig.app.endpoints.tick();
+    await echo(`still ${mode}`);
+  }
+  // What was under way when its transport ended can have no answer, and that is said.
+  assert.ok((await client.answer("slow"))["error"]);
+  assert.equal(client.lines.filter((l) => isObject(l["result"]) && "serverInfo" in l["result"]).length, 1);
+  await client.end();
+  await until(() => rig.app.endpoints.sessions === 0);
+});
+
 Deno.test("a server that is gone for good is told to whoever asks", async () => {
   const client = new Piped(() => Promise.reject(new Error("none")));
   assert.match(JSON.stringify(await client.request("initialize", INITIALIZE)), /-32000.*does not answer/);
