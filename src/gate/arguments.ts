@@ -24,7 +24,7 @@ export function checkArguments(row: ToolRow, given: unknown): Args {
 }
 
 /** Argument names of a row, the required ones marked: for messages and for the `data` of the error. */
-export const expectedArguments = (row: ToolRow): string[] =>
+const expectedArguments = (row: ToolRow): string[] =>
   Object.entries(row.input.shape).map(([name, type]) => isOptional(type) ? name : `${name} (required)`);
 
 const isOptional = (type: unknown): boolean => hasIsOptional(type) && type.isOptional();

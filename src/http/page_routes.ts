@@ -25,7 +25,7 @@ const START = "/devices";
 const COMMON_DOCUMENT = "index.html";
 
 /** Where `deno task build` and the packages put the page. */
-export function builtPageFolder(): string {
+function builtPageFolder(): string {
   const here = import.meta.dirname ?? ".";
   const places = [join(here, "../../ui/dist"), join(here, "ui/dist"), join(here, "../ui/dist")];
   return places.find((p) => existsSync(p)) ?? join(here, "../../ui/dist");
@@ -76,7 +76,7 @@ const SAFE_HEADERS: Readonly<Record<string, string>> = {
  * Scripts and styles only from this origin and none in the markup, no request elsewhere. The address of the stream is
  * named, since not every browser takes `'self'` for WebSockets.
  */
-export const documentHeaders = (at: Pick<RouteRequest, "url">): Record<string, string> => ({
+const documentHeaders = (at: Pick<RouteRequest, "url">): Record<string, string> => ({
   ...SAFE_HEADERS,
   "content-security-policy": [
     "default-src 'none'",

@@ -26,7 +26,7 @@ let loading: Promise<Sdk> | undefined;
 /** The SDK, loaded when it is first needed: it costs a quarter of a second, which a start has not to pay. */
 export const loadSdk = (): Promise<Sdk> => loading ??= import("@modelcontextprotocol/server");
 
-export const INSTRUCTIONS =
+const INSTRUCTIONS =
   "Serial ports, BLE, ADB and logs of this bench, shared live with the people at it. Start with mcp_status or " +
   'serial_get_state. Typical: serial_open, serial_send, then serial_get_output with format:"text" (cheapest). Failures ' +
   "are results with isError; branch on structuredContent.error.reason. Dangerous tools need confirm:true: ask first.";

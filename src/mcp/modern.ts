@@ -21,7 +21,7 @@ interface Waiting {
 }
 
 /** Session name that all modern requests share: their rate is counted together. */
-export const MODERN_SESSION = "modern";
+const MODERN_SESSION = "modern";
 
 export class ModernEra {
   readonly #handler: McpHttpHandler;

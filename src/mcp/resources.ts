@@ -11,7 +11,7 @@ export interface Sources {
 }
 
 const PREFIX = "fieldbench://log/";
-export const TEMPLATE = `${PREFIX}{channel}`;
+const TEMPLATE = `${PREFIX}{channel}`;
 const DESCRIPTION = "The newest lines, as log_tail gives them with format text.";
 
 export const uriOf = (channel: string): string => PREFIX + channel;

@@ -3,7 +3,7 @@ import { LIMITS } from "../../tools/mod.ts";
 /** Frames that go out in one chunk together. */
 const MAX_CHUNK_CHARS = 64 * 1024;
 
-export const SSE_HEADERS = {
+const SSE_HEADERS = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no",

@@ -1,14 +1,9 @@
 import { z } from "zod";
+import type { ControlTool } from "../handlers/page_bridge.ts";
 import type { ToolRow } from "../../tools/mod.ts";
 
-/** A tool as `tools/list` gives it. */
-export interface ListedTool {
-  name: string;
-  title: string;
-  description: string;
-  inputSchema: { type: "object"; [key: string]: unknown };
-  annotations: { readOnlyHint: boolean; destructiveHint: boolean; openWorldHint: boolean };
-}
+/** A tool as `tools/list` gives it, be it of a row or of a control. */
+export type ListedTool = ControlTool;
 
 /**
  * The rows on the wire. Output schemas are left out: they would cost over three times the list itself (measured: 12,600
