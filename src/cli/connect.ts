@@ -3,7 +3,7 @@ import { answers, endpointOf, readEndpoint } from "../store/endpoint.ts";
 import type { Paths } from "../store/paths.ts";
 import { originOf } from "../handlers/server_state.ts";
 import { nearest, UsageError } from "./args.ts";
-import { CLIENTS, type Entries, entriesFor, isClient, type Launch } from "./client_entries.ts";
+import { CLIENTS, type Entries, entriesFor, isClient, type Launch } from "../core/client_entries.ts";
 import { type Command, configDirFlag } from "./command.ts";
 import { pathsOf } from "./folder.ts";
 

@@ -1,75 +1,58 @@
+import { type ClientName, CLIENTS, entriesFor } from "../core/client_entries.ts";
 import type { ConnectInfo } from "../core/page_protocol.ts";
-import { originOf } from "../handlers/server_state.ts";
+import { originOf, type TransportMode } from "../handlers/server_state.ts";
+
+const NAMES: Readonly<Record<ClientName, string>> = {
+  "claude-code": "Claude Code",
+  "claude-desktop": "Claude Desktop",
+  cursor: "Cursor",
+  vscode: "VS Code",
+  codex: "Codex",
+  inspector: "MCP Inspector",
+};
 
 /** Addresses and ready settings for the clients that people use. Holds the token: only for a person's own page. */
-export function connectInfo(address: { host: string; port: number } | undefined, token: string): ConnectInfo {
+export function connectInfo(
+  address: { host: string; port: number } | undefined,
+  token: string,
+  transport: TransportMode,
+): ConnectInfo {
   const origin = address ? originOf(address) : "";
   const query = `?token=${encodeURIComponent(token)}`;
   const streamableUrl = `${origin}/mcp${query}`;
-  const bare = `${origin}/mcp`;
-  const headers = { Authorization: `Bearer ${token}` };
-  const json = (value: unknown): string => JSON.stringify(value, null, 2);
+  const sseUrl = `${origin}/sse${query}`;
+  const bearer = `Authorization: Bearer ${token}`;
+  // Codex knows no SSE.
+  const ids = origin === "" ? [] : CLIENTS.filter((id) => transport !== "sse" || id !== "codex");
+  const known = ids.map((id): ConnectInfo["clients"][number] => {
+    const { http } = entriesFor(id, transport === "sse" ? sseUrl : streamableUrl, {
+      command: "fieldbench",
+      args: ["mcp"],
+    });
+    const language = http.where.endsWith(".toml") ? "toml" : http.text.startsWith("{") ? "json" : "sh";
+    return { id, name: NAMES[id], where: http.where, language, snippet: http.text };
+  });
+  const [endpoint, key] = transport === "sse" ? [`${origin}/sse`, "url"] : [`${origin}/mcp`, "httpUrl"];
+  const gemini = { [key]: endpoint, headers: { Authorization: `Bearer ${token}` } };
   return {
     streamableUrl,
-    sseUrl: `${origin}/sse${query}`,
+    sseUrl,
     token,
     clients: [
-      {
-        id: "claude-code",
-        name: "Claude Code",
-        where: "in a terminal",
-        language: "sh",
-        snippet: `claude mcp add --transport http fieldbench ${bare} --header "Authorization: Bearer ${token}"`,
-      },
-      {
-        id: "claude-desktop",
-        name: "Claude Desktop",
-        where: "claude_desktop_config.json",
-        language: "json",
-        snippet: json({ mcpServers: { fieldbench: { command: "npx", args: ["-y", "mcp-remote", streamableUrl] } } }),
-      },
-      {
-        id: "cursor",
-        name: "Cursor",
-        where: "~/.cursor/mcp.json",
-        language: "json",
-        snippet: json({ mcpServers: { fieldbench: { url: bare, headers } } }),
-      },
-      {
-        id: "vscode",
-        name: "VS Code",
-        where: ".vscode/mcp.json",
-        language: "json",
-        snippet: json({ servers: { fieldbench: { type: "http", url: bare, headers } } }),
-      },
-      {
-        id: "codex",
-        name: "Codex",
-        where: "~/.codex/config.toml",
-        language: "toml",
-        snippet: `[mcp_servers.fieldbench]\nurl = "${streamableUrl}"`,
-      },
+      ...known,
       {
         id: "gemini",
         name: "Gemini CLI",
         where: "~/.gemini/settings.json",
         language: "json",
-        snippet: json({ mcpServers: { fieldbench: { httpUrl: bare, headers } } }),
-      },
-      {
-        id: "inspector",
-        name: "MCP Inspector",
-        where: "in a terminal",
-        language: "sh",
-        snippet: `npx @modelcontextprotocol/inspector --cli ${bare} --transport http ` +
-          `--header "Authorization: Bearer ${token}" --method tools/list`,
+        snippet: JSON.stringify({ mcpServers: { fieldbench: gemini } }, null, 2),
       },
       {
         id: "curl",
         name: "curl",
         where: "in a terminal",
         language: "sh",
-        snippet: `curl -H "Authorization: Bearer ${token}" ${origin}/status`,
+        snippet: `curl -H "${bearer}" ${origin}/status`,
       },
     ],
   };

@@ -144,7 +144,7 @@ export class PageHub {
       person: this.person,
       settings: this.settings,
       switches,
-      connectInfo: () => connectInfo(server.address, server.token),
+      connectInfo: () => connectInfo(server.address, server.token, server.transport),
       onSettings: () => {
         this.#feed.touch("settings");
         this.#states.wake();

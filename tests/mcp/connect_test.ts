@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { CLIENTS, entriesFor } from "../../src/cli/client_entries.ts";
+import { CLIENTS, entriesFor } from "../../src/core/client_entries.ts";
 import { run } from "../../src/cli/main.ts";
 import { connect as mcp } from "../rigs/mcp_client.ts";
 import { ROOT, startServer } from "../rigs/server.ts";

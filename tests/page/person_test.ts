@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { CLIENTS, entriesFor } from "../../src/core/client_entries.ts";
 import { isObject } from "../../src/mcp/protocol.ts";
 import { TOKEN } from "../rigs/app.ts";
 import { until } from "../rigs/bench.ts";
@@ -154,6 +155,20 @@ Deno.test("a person switches the transport at once, and it is kept [C015]", asyn
   assert.equal(rig.settings.value.server.transport, "sse");
   await page.act("server.setTransport", { transport: "both" });
   assert.notEqual((await agent.call("app_info")).status, 404);
+});
+
+Deno.test("the entries for clients are those of the command line, for the transport that is switched on", async () => {
+  await using rig = await pageRig();
+  const page = await rig.page();
+  const { clients, streamableUrl, sseUrl } = await page.act("server.connectInfo", {});
+  const launch = { command: "fieldbench", args: ["mcp"] };
+  for (const id of CLIENTS) {
+    assert.equal(clients.find((c) => c.id === id)?.snippet, entriesFor(id, streamableUrl, launch).http.text, id);
+  }
+  await page.act("server.setTransport", { transport: "sse" });
+  const sse = (await page.act("server.connectInfo", {})).clients;
+  assert.ok(sse.every((c) => !c.snippet.includes("/mcp")), JSON.stringify(sse));
+  assert.equal(sse.find((c) => c.id === "vscode")?.snippet, entriesFor("vscode", sseUrl, launch).http.text);
 });
 
 Deno.test("a new token ends the old one everywhere, and the page learns the new addresses", async () => {
