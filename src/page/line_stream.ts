@@ -15,6 +15,13 @@ const MAX_BACKLOG = 1024 * 1024;
 /** Most that one tick sends, all channels together, so that a flood in one pane delays no other thing for long. */
 const TICK_BYTES = 512 * 1024;
 const FRAME_BYTES = 128 * 1024;
+/** What waits for a slow page never gets less than this, nor is it slow when no more waits. */
+const LEAST_BACKLOG = 128 * 1024;
+/** Lines that wait longer than this make what may wait less, ms: the echo of a key waits behind them. */
+const SLOW_MS = 150;
+/** A channel with no more than so many lines to send is sent even behind a flood in another. */
+const FEW_LINES = 32;
+const FEW_BYTES = 8 * 1024;
 /** While lines keep coming they are sent together this often, ms; the first one after a pause goes at once. */
 const BATCH_MS = 30;
 /** Most that one `fetch` is answered with. */
@@ -53,6 +60,12 @@ export class LineStream {
   /** The channel that goes first in the next tick, so that each has its turn. */
   #turn = 0;
   #sentAt = -Infinity;
+  /** How much may wait for this page now. */
+  #room = MAX_BACKLOG;
+  #slowAt = -Infinity;
+  #total = 0;
+  /** What was sent and perhaps not dealt with: all bytes up to then, and when. */
+  readonly #sent: { total: number; at: number }[] = [];
 
   constructor(hub: LogHub, ids: ChannelIds, out: LineOut) {
     this.#hub = hub;
@@ -75,16 +88,17 @@ export class LineStream {
     const now = this.#hub.now();
     if (now - this.#sentAt < BATCH_MS) return true;
     const follows = [...this.#follows.values()];
-    let left = TICK_BYTES;
+    let left = Math.min(TICK_BYTES, this.#roomNow(now));
     let busy = false;
     for (let i = 0; i < follows.length; i++) {
       const follow = follows[(this.#turn + i) % follows.length];
       if (!follow) continue;
-      if (left <= 0 || this.#out.backlog > MAX_BACKLOG) {
+      const full = left <= 0 || this.#out.backlog > this.#room;
+      if (full && !(this.#out.backlog <= MAX_BACKLOG && this.#hasFew(follow))) {
         busy = true;
-        break;
+        continue;
       }
-      const sent = this.#advance(follow, left);
+      const sent = this.#advance(follow, full ? FEW_BYTES : left);
       left -= sent;
       if (sent > 0) {
         this.#sentAt = now;
@@ -102,8 +116,32 @@ export class LineStream {
     const first = Math.max(fromSeq, ring.firstSeq);
     this.#frame.start("fetched", this.#ids.of(name), first, requestId);
     this.#fill(ring, first, first + count - 1, FETCH_BYTES);
-    this.#out.sendBytes(this.#frame.finish());
+    this.#send(this.#frame.finish());
     return true;
+  }
+
+  /** Bytes that may go now. A page that takes its time is sent less at once, so that nothing waits long in it. */
+  #roomNow(now: number): number {
+    const { backlog } = this.#out;
+    const taken = this.#total - backlog;
+    while (this.#sent[0] && this.#sent[0].total <= taken) this.#sent.shift();
+    const waited = backlog > LEAST_BACKLOG / 2 ? now - (this.#sent[0]?.at ?? now) : 0;
+    if (waited > SLOW_MS && now - this.#slowAt > SLOW_MS) {
+      this.#slowAt = now;
+      this.#room = Math.max(LEAST_BACKLOG, this.#room / 2);
+    } else if (waited < SLOW_MS / 2) this.#room = Math.min(MAX_BACKLOG, this.#room + LEAST_BACKLOG / 4);
+    return this.#room - backlog;
+  }
+
+  #hasFew(follow: Follow): boolean {
+    const ring = this.#hub.find(follow.name)?.ring;
+    return ring !== undefined && follow.next !== undefined && ring.lastSeq - follow.next < FEW_LINES;
+  }
+
+  #send(bytes: Uint8Array<ArrayBuffer>): void {
+    this.#total += bytes.length;
+    this.#sent.push({ total: this.#total, at: this.#hub.now() });
+    this.#out.sendBytes(bytes);
   }
 
   #begin(follow: Follow): boolean {
@@ -175,7 +213,7 @@ export class LineStream {
 
   #flush(): number {
     const bytes = this.#frame.finish();
-    this.#out.sendBytes(bytes);
+    this.#send(bytes);
     return bytes.length;
   }
 }

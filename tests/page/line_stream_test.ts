@@ -183,6 +183,38 @@ Deno.test("paging back gives what is held, from where it is held, in bounded ans
   assert.equal(r.lines.fetch(10, "nope", 1, 1), false);
 });
 
+Deno.test("a page that takes its time is sent less at once, and a quiet channel comes through behind the flood", () => {
+  using r = rig();
+  const other = r.hub.stream("serial:extra-1:rx", "rx");
+  r.lines.want(RX, "tail");
+  r.lines.want("serial:extra-1:rx", "tail");
+  const line = `${"x".repeat(79)}\n`;
+  // It takes 20 kB each 50 ms; far more comes.
+  let taken = 0;
+  const ticks = (n: number) => {
+    for (let i = 0; i < n; i++) {
+      r.push(line.repeat(2000));
+      taken = Math.min(r.out.bytes, taken + 20_000);
+      r.out.backlog = r.out.bytes - taken;
+      r.tick();
+    }
+  };
+  ticks(200);
+  assert.ok(r.out.backlog < 256 * 1024, `${r.out.backlog} bytes wait`);
+  const { length } = r.out.frames;
+  other.push(new TextEncoder().encode("echo\n"), r.hub.now(), "none");
+  r.tick();
+  assert.ok(r.out.frames.slice(length).some((f) => f.channelId === 2), "the echo went at once");
+  // Quick again: as much as ever may wait.
+  const before = r.out.bytes;
+  for (let i = 0; i < 60; i++) {
+    r.push(line.repeat(6000));
+    r.out.backlog = 0;
+    r.tick();
+  }
+  assert.ok(r.out.bytes - before > 60 * 200_000, `${r.out.bytes - before} bytes in 60 ticks`);
+});
+
 Deno.test("a page that asks for what is gone begins at the oldest line held, and nothing is told as lost", () => {
   using r = rig({ capOf: () => 4096 });
   for (let i = 1; i <= 1000; i++) r.push(`n${i}\n`);

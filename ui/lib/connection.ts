@@ -76,6 +76,8 @@ export interface ConnectionOptions {
 
 type MessageOf<T extends ServerMessage["type"]> = Extract<ServerMessage, { type: T }>;
 
+/** The server is told what was dealt with each time it is this much more. */
+const TOLD_BYTES = 32_768;
 const CHUNK_BYTES = 65_536;
 /** A file goes out at most this far ahead of what the server has sent. */
 const AHEAD_BYTES = 262_144;
@@ -347,7 +349,7 @@ export class Connection {
   /** Listeners deal with a frame at once, so what was received is what was taken; told now and then. */
   #tellTaken(bytes: number): void {
     this.#taken += bytes;
-    if (this.#taken - this.#takenTold < 65_536) return;
+    if (this.#taken - this.#takenTold < TOLD_BYTES) return;
     this.#takenTold = this.#taken;
     this.#send({ type: "taken", bytes: this.#taken });
   }

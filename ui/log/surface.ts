@@ -30,6 +30,8 @@ const PAD = 6;
 const WORK_MS = 6;
 /** Near the beginning, older lines are read. */
 const OLDER_ROWS = 20;
+/** A painting that took longer than this is slow: news then wait, so that keys and clicks have their time too. */
+const SLOW_PAINT_MS = 8;
 /** After a move of the person the scroll bar is put right this much later. */
 const SETTLE_MS = 200;
 
@@ -70,6 +72,9 @@ export class LogSurface {
   #sawLines = false;
   #scrolledAt = 0;
   #settle: ReturnType<typeof setTimeout> | undefined;
+  /** How long the last painting took, and when it ended. */
+  #painted = { ms: 0, at: 0 };
+  #pause: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     feed: LineFeed,
@@ -92,7 +97,7 @@ export class LogSurface {
       if (current !== undefined && current >= at) this.#search.current = current + 1;
       this.#look++;
     };
-    this.#stops.push(feed.onChange(() => this.draw()));
+    this.#stops.push(feed.onChange(() => this.#news()));
     const scrolled = () => this.#scrolled();
     this.#box.addEventListener("scroll", scrolled, { passive: true });
     this.#stops.push(() => this.#box.removeEventListener("scroll", scrolled));
@@ -107,6 +112,7 @@ export class LogSurface {
     for (const stop of this.#stops) stop();
     this.#resize?.disconnect();
     clearTimeout(this.#settle);
+    clearTimeout(this.#pause);
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
     this.#feed.store.onInsert = undefined;
   }
@@ -299,8 +305,23 @@ export class LogSurface {
   draw(): void {
     this.#frame ??= requestAnimationFrame(() => {
       this.#frame = undefined;
+      const from = performance.now();
       this.#render();
+      const at = performance.now();
+      this.#painted = { ms: at - from, at };
     });
+  }
+
+  /** Lines came. On a slow machine the log takes half of the time at most; what a person does is painted at once. */
+  #news(): void {
+    if (this.#frame !== undefined || this.#pause !== undefined) return;
+    const { ms, at } = this.#painted;
+    const rest = ms < SLOW_PAINT_MS ? 0 : at + ms - performance.now();
+    if (rest <= 0) return this.draw();
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined;
+      this.draw();
+    }, rest);
   }
 
   #searchAgain(): void {
