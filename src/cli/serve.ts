@@ -1,5 +1,6 @@
 import { LIMITS } from "../../tools/limits.ts";
 import { MCP_OFF } from "../handlers/server_state.ts";
+import { answers, readEndpoint } from "../store/endpoint.ts";
 import { tokenPattern } from "../store/mcp_config.ts";
 import { type Flags, type Parsed, UsageError, wholeNumber } from "./args.ts";
 import { type Command, configDirFlag, type Io } from "./command.ts";
@@ -13,6 +14,9 @@ import { VERSION } from "./version.ts";
 
 /** All is closed by then, or the process ends without. */
 const STOP_MS = 1900;
+/** How long a second start waits for the first one to listen, and how often it looks. */
+const START_MS = 3000;
+const START_TRIES = 15;
 
 const flags: Flags = {
   port: { type: "string", value: "PORT", env: true, help: "0: any free one; default 7777 or the next free one" },
@@ -50,8 +54,8 @@ export const command: Command = {
     const profile = toolProfile(parsed);
     const stop = untilStopped();
     // Loaded only now: help and refusals come at once.
-    const { startServer } = await import("./server.ts");
-    const server = await startServer({
+    const { RunningAlready, startServer } = await import("./server.ts");
+    const starting = startServer({
       paths,
       version: VERSION,
       port,
@@ -62,6 +66,15 @@ export const command: Command = {
       rateLimitPerMin,
       toolProfile: profile,
     });
+    let server: RunningServer;
+    try {
+      server = await starting;
+    } catch (error) {
+      const isForPerson = opensPage(parsed, io) && !parsed.boolean("ready-json");
+      stop.release();
+      if (error instanceof RunningAlready && isForPerson && await openRunning(paths.endpoint, io)) return 0;
+      throw error;
+    }
     if (parsed.boolean("ready-json")) {
       const { url, urlStreamable, pid } = server.endpoint;
       io.out(JSON.stringify({ ready: true, url, urlStreamable, token: server.token, pid }));
@@ -78,6 +91,28 @@ export const command: Command = {
     return 0;
   },
 };
+
+const opensPage = (parsed: Parsed, io: Io): boolean =>
+  !parsed.boolean("headless") && !parsed.boolean("no-open") && !io.env("CI");
+
+/** A second start is a wish to see the page: the one that runs shows it. False when it does not answer, or no browser. */
+async function openRunning(endpointFile: string, io: Io): Promise<boolean> {
+  // One that was started a moment ago may not listen yet.
+  for (let i = 0; i < START_TRIES; i++) {
+    const endpoint = await readEndpoint(endpointFile);
+    if (endpoint && await answers(endpoint)) {
+      const { origin, search } = new URL(endpoint.urlStreamable);
+      if (!await openBrowser(`${origin}/${search}`, io.env)) return false;
+      io.err(
+        `Fieldbench is running already at ${origin} (pid ${endpoint.pid}); its page is opened. ` +
+          "Stop it first to start with other flags.",
+      );
+      return true;
+    }
+    await new Promise((resolve) => setTimeout(resolve, START_MS / START_TRIES));
+  }
+  return false;
+}
 
 async function greet(
   server: RunningServer,
@@ -102,7 +137,7 @@ async function greet(
   if (server.demoPath) io.err(`  demo      a simulated modem on ${server.demoPath}, open in pane main: send it AT`);
   if (server.parts.server.readOnly) io.err("  read-only: agents may read, and change nothing");
   io.err("Stop with Ctrl+C.");
-  if (parsed.boolean("headless") || parsed.boolean("no-open") || io.env("CI")) return;
+  if (!opensPage(parsed, io)) return;
   openBrowser(`${server.origin}/?token=${server.token}`, io.env).then((opened) => {
     if (!opened) io.err("No browser could be opened: open the address above yourself.");
   });

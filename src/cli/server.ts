@@ -53,6 +53,9 @@ const ANSWERS_MS = 200;
 /** How many ports after the default are tried. */
 const MORE_PORTS = 20;
 
+/** Another server has the configuration folder. */
+export class RunningAlready extends CliError {}
+
 /** Brings everything up; on any failure all that was begun is closed again and {@link CliError} tells why. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const { paths } = options;
@@ -158,7 +161,7 @@ async function lockFolder(paths: Paths): Promise<() => void> {
   if (locked && !(other && other.pid !== Deno.pid && await answers(other))) return () => file.close();
   file.close();
   const where = other ? ` at ${new URL(other.urlStreamable).origin} (pid ${other.pid})` : "";
-  throw new CliError(
+  throw new RunningAlready(
     `Fieldbench is running already${where} with the configuration folder ${paths.configDir}. ` +
       `Use that one (its address is in ${paths.endpoint}), stop it, or choose another folder with --config-dir`,
   );

@@ -199,6 +199,33 @@ Deno.test("a second start with the same folder says where the first one is", () 
     assert.equal(await third.stop(), 0);
   }));
 
+Deno.test({
+  name: "a second start of a person opens the page of the one that runs" +
+    skipped(Deno.build.os !== "linux", "needs a system that opens pages with xdg-open"),
+  ignore: Deno.build.os !== "linux",
+  fn: () =>
+    inFolder(async (configDir) => {
+      await using first = await startServer({ configDir });
+      const opened = join(configDir, "opened");
+      const bin = join(configDir, "bin");
+      await Deno.mkdir(bin);
+      // Whichever is tried first: this is what opens a browser here.
+      for (const name of ["xdg-open", "powershell.exe"]) {
+        await Deno.writeTextFile(join(bin, name), `#!/bin/sh\necho "$@" > ${opened}\n`, { mode: 0o755 });
+      }
+      const env = { PATH: `${bin}:${Deno.env.get("PATH") ?? ""}`, CI: "" };
+      const second = await fieldbench(["serve", "--config-dir", configDir], { env });
+      assert.equal(second.code, 0, second.err);
+      assert.ok((await Deno.readTextFile(opened)).includes(`${first.origin}/?token=${first.token}`));
+      assert.match(second.err, /running already at http:.*its page is opened/);
+      assert.ok(!second.err.includes(first.token));
+      // No browser: it says where the first one is, and fails.
+      const none = await fieldbench(["serve", "--config-dir", configDir], { env: { ...env, CI: "true" } });
+      assert.equal(none.code, 1);
+      assert.match(none.err, /running already at/);
+    }),
+});
+
 Deno.test("variables of the environment stand for flags", () =>
   inFolder(async (configDir) => {
     const env = {
