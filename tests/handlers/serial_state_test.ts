@@ -88,7 +88,8 @@ Deno.test("a port that another program holds is offered as in use", async () => 
 });
 
 Deno.test({
-  name: "the values to choose are device paths of this system [C137]" + skipped(Deno.build.os === "windows", "needs PTYs"),
+  name: "the values to choose are device paths of this system [C137]" +
+    skipped(Deno.build.os === "windows", "needs PTYs"),
   ignore: Deno.build.os === "windows",
   fn: async () => {
     await using rig = await ptyRig();

@@ -51,7 +51,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a limit on the size of files is told once, survived, and counted when the log closes [SO17]" + skipped(!unix, "needs PTYs and signals"),
+  name: "a limit on the size of files is told once, survived, and counted when the log closes [SO17]" +
+    skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (folder) => {
@@ -76,7 +77,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a folder that is deleted while the log is written is told, made anew, and written to" + skipped(!unix, "needs PTYs and signals"),
+  name: "a folder that is deleted while the log is written is told, made anew, and written to" +
+    skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (root) => {
@@ -129,7 +131,8 @@ async function stuckDisk(folder: string): Promise<{ path: string; release(): Pro
 }
 
 Deno.test({
-  name: "close ends within two seconds although the disk does not answer, and counts what it could not write" + skipped(!unix, "needs PTYs and signals"),
+  name: "close ends within two seconds although the disk does not answer, and counts what it could not write" +
+    skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (folder) => {
@@ -148,7 +151,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a disk that stops answering costs bounded memory; what is lost is told and stands in the readable file" + skipped(!unix, "needs PTYs and signals"),
+  name: "a disk that stops answering costs bounded memory; what is lost is told and stands in the readable file" +
+    skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (folder) => {
@@ -199,7 +203,8 @@ Deno.test("a flood that waits for room loses nothing, however little else it let
   }));
 
 Deno.test({
-  name: "a disk that stops answering is waited for once, for a second, and again only when it has caught up" + skipped(!unix, "needs PTYs and signals"),
+  name: "a disk that stops answering is waited for once, for a second, and again only when it has caught up" +
+    skipped(!unix, "needs PTYs and signals"),
   ignore: !unix,
   fn: () =>
     inFolder(async (folder) => {

@@ -79,7 +79,8 @@ export const logTools = [
     group: "Log",
     access: "read",
     title: "Read a log channel",
-    description: "The end of a channel, or what is new since sinceSeq; go on with nextSinceSeq. format:text costs least.",
+    description:
+      "The end of a channel, or what is new since sinceSeq; go on with nextSinceSeq. format:text costs least.",
     input: z.strictObject({
       channel: z.string().describe("e.g. app, error, mcp, serial:main:rx, ui:sys"),
       lines: z.int().min(1).optional().describe("Default 100, max 2000"),
