@@ -109,8 +109,11 @@ export class StdioBridge {
       let response: Response;
       try {
         response = await this.#post(message, text);
-      } catch {
+      } catch (error) {
         if (this.#abort.signal.aborted) return;
+        if (callsTool(message) && !neverArrived(error)) {
+          return await this.#write(errorAnswer(id, RPC.server, ENDED));
+        }
         if (attempt === 0 && await this.#beginAnew(message, session, true)) continue;
         if (expectsAnswer) await this.#write(errorAnswer(id, RPC.server, "Fieldbench does not answer; is it running?"));
         return;
@@ -203,7 +206,7 @@ export class StdioBridge {
     this.#sse = await SseLink.open(url, {
       // The client has the answer to its handshake.
       onMessage: (data) => idOf(JSON.parse(data)) === RENEWED ? Promise.resolve() : this.#write(data),
-      onLost: (id) => this.#write(errorAnswer(id, RPC.server, "the connection to Fieldbench ended before the answer")),
+      onLost: (id) => this.#write(errorAnswer(id, RPC.server, ENDED)),
       signal: this.#abort.signal,
     }).catch(() => undefined);
     return this.#sse !== undefined;
@@ -253,6 +256,18 @@ export class StdioBridge {
 /** Names with other than visible ASCII go in the header as the era's rules have it. */
 const headerValue = (name: string): string =>
   /^[\x21-\x7e]+$/.test(name) ? name : `=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(name)))}?=`;
+
+const ENDED =
+  "the connection to Fieldbench ended before it answered; what the call did until then is in its logs: look before you repeat it";
+
+/** A call may do something, so it is not sent a second time where the first may have arrived. */
+const callsTool = (message: unknown): boolean =>
+  Array.isArray(message) ? message.some(callsTool) : isObject(message) && message["method"] === "tools/call";
+
+/** Nobody took the connection, or there was no address to connect to: `fetch` says so in words only. */
+const neverArrived = (error: unknown): boolean =>
+  !(error instanceof TypeError) ||
+  /\(Connect\)/.test(error.cause instanceof Error ? error.cause.message : error.message);
 
 const errorAnswer = (id: RpcId, code: number, message: string): string =>
   JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } });

@@ -6,6 +6,7 @@ import { isObject } from "../../src/mcp/protocol.ts";
 import { type AppRig, startApp, TOKEN } from "../rigs/app.ts";
 import { INITIALIZE, type Json } from "../rigs/mcp_client.ts";
 import { ROOT, startServer } from "../rigs/server.ts";
+import { writeAll } from "../rigs/raw_http.ts";
 import { until } from "../rigs/until.ts";
 
 /** A client on the pipe of a bridge in this process. */
@@ -142,6 +143,49 @@ Deno.test("where only SSE is switched on the pipe goes over SSE, and a switch of
   assert.equal(client.lines.filter((l) => isObject(l["result"]) && "serverInfo" in l["result"]).length, 1);
   await client.end();
   await until(() => rig.app.endpoints.sessions === 0);
+});
+
+Deno.test("a call that may have run is not sent a second time: a device would get its bytes twice", async () => {
+  await using rig = await startApp();
+  // Stands before the server and drops the connection once a call of a writing tool has arrived.
+  let calls = 0;
+  const door = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const connections: Promise<unknown>[] = [];
+  const open = new Set<Deno.Conn>();
+  const hangUp = (...which: Deno.Conn[]) => which.forEach((c) => open.delete(c) && c.close());
+  const accepting = (async () => {
+    for await (const outer of door) {
+      const inner = await Deno.connect({ hostname: "127.0.0.1", port: rig.listening.port });
+      open.add(outer).add(inner);
+      const up = async () => {
+        const buffer = new Uint8Array(65_536);
+        for (let n = await outer.read(buffer); n !== null; n = await outer.read(buffer)) {
+          const text = new TextDecoder().decode(buffer.subarray(0, n));
+          if (text.includes("test_write")) {
+            calls++;
+            break;
+          }
+          await writeAll(
+            inner,
+            new TextEncoder().encode(text.replaceAll(`:${door.addr.port}`, `:${rig.listening.port}`)),
+          );
+        }
+        hangUp(outer, inner);
+      };
+      connections.push(up().catch(() => {}), inner.readable.pipeTo(outer.writable).catch(() => {}));
+    }
+  })();
+  const client = new Piped(() => Promise.resolve(`http://127.0.0.1:${door.addr.port}/mcp?token=${TOKEN}`));
+  await client.handshake();
+  const answer = await client.request("tools/call", { name: "test_write", arguments: {} });
+  assert.match(JSON.stringify(answer), /-32000.*ended before it answered/);
+  assert.equal(calls, 1);
+  assert.ok((await client.request("tools/call", { name: "app_info" }))["result"]);
+  await client.end();
+  door.close();
+  await accepting;
+  hangUp(...open);
+  await Promise.all(connections);
 });
 
 Deno.test("a server that is gone for good is told to whoever asks", async () => {
