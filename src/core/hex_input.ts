@@ -1,5 +1,10 @@
+/** What is wrong: a character that is no digit (`what` is it), a `0x` alone, an odd run of `what` digits. */
+export type HexFault = "digit" | "prefix" | "run";
+
 /** What {@link parseHex} found: the bytes, or what is wrong and where (1-based column, in UTF-16 units). */
-export type HexResult = { bytes: Uint8Array<ArrayBuffer> } | { error: string; column: number };
+export type HexResult =
+  | { bytes: Uint8Array<ArrayBuffer> }
+  | { error: string; column: number; fault: HexFault; what: string };
 
 const isHexDigit = (code: number): boolean =>
   (code >= 48 && code <= 57) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
@@ -31,16 +36,15 @@ export function parseHex(text: string): HexResult {
     }
     const digits = i - start;
     if (digits === 0) {
-      if (prefixed) return { error: "0x without a digit", column: prefixAt + 1 };
-      const char = String.fromCodePoint(text.codePointAt(i) ?? 0);
-      return { error: `${JSON.stringify(char)} is not a hex digit`, column: i + 1 };
+      if (prefixed) return { error: "0x without a digit", column: prefixAt + 1, fault: "prefix", what: "0x" };
+      return noDigit(text, i);
     }
     if (i < text.length && !isSeparator(code = text.charCodeAt(i)) && code !== 48) {
-      const char = String.fromCodePoint(text.codePointAt(i) ?? 0);
-      return { error: `${JSON.stringify(char)} is not a hex digit`, column: i + 1 };
+      return noDigit(text, i);
     }
     if (digits > 2 && digits % 2 === 1) {
-      return { error: `${digits} hex digits in a row: give pairs, or separate the bytes`, column: start + 1 };
+      const error = `${digits} hex digits in a row: give pairs, or separate the bytes`;
+      return { error, column: start + 1, fault: "run", what: String(digits) };
     }
     if (digits === 1) {
       out[used++] = Number.parseInt(text.charAt(start), 16);
@@ -49,4 +53,9 @@ export function parseHex(text: string): HexResult {
     for (let at = start; at < i; at += 2) out[used++] = Number.parseInt(text.slice(at, at + 2), 16);
   }
   return { bytes: out.slice(0, used) };
+}
+
+function noDigit(text: string, at: number): HexResult {
+  const what = String.fromCodePoint(text.codePointAt(at) ?? 0);
+  return { error: `${JSON.stringify(what)} is not a hex digit`, column: at + 1, fault: "digit", what };
 }

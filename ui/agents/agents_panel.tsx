@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { AskView, CallView } from "../../src/core/page_protocol.ts";
 import { Button, Switch } from "../controls/button.tsx";
 import { t } from "../i18n/mod.ts";
-import { took } from "../lib/format.ts";
+import { ago, took } from "../lib/format.ts";
 import { act } from "../lib/server.ts";
 import { layout, setLayout } from "../lib/settings.ts";
 import { asks, calls, second, server, serverNow } from "../lib/store.ts";
@@ -54,7 +54,7 @@ function Ask({ ask }: { ask: AskView }) {
           {t("ask.refuse")}
         </Button>
         <span class="grow" />
-        <span class="num faint">{t("ask.left", { span: took(left) })}</span>
+        <span class="num faint">{t("ask.left", { span: ago(left) })}</span>
       </div>
     </section>
   );

@@ -32,3 +32,7 @@ export function fill(text: string, params: Params = {}): string {
 }
 
 export const t = (key: Key, params?: Params): string => fill(TEXTS[language.value][key], params);
+
+/** Sentences one after the other; Chinese has no blank between them. */
+export const sentences = (...all: readonly string[]): string =>
+  all.filter((one) => one !== "").join(language.value === "zh" ? "" : " ");

@@ -22,7 +22,7 @@ export const rate = (perSec: number): string =>
 /** How long: `120 ms`, `3.7 s`, `4:05`, `1:02:03`. */
 export function took(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 60_000) return t("unit.seconds", { n: (ms / 1000).toFixed(1) });
   return clockSpan(ms);
 }
 

@@ -123,6 +123,19 @@ export function setLayout(part: Partial<Layout>): void {
   save("layout", layout.peek() as unknown as Json);
 }
 
+/** A column that has no room any more is put away, and comes back with the room. Neither is a choice, so none is kept. */
+function putAway(query: string, column: "rail" | "side"): () => void {
+  const list = matchMedia(query);
+  let hidden = false;
+  const fit = () => {
+    if (list.matches) hidden = layout.peek()[column];
+    if (hidden) layout.value = { ...layout.peek(), [column]: !list.matches };
+  };
+  fit();
+  list.addEventListener("change", fit);
+  return () => list.removeEventListener("change", fit);
+}
+
 /** Reads what is kept, follows the system, and keeps the document's attributes right. Gives back how to stop. */
 export function startSettings(): () => void {
   const media = [
@@ -140,9 +153,7 @@ export function startSettings(): () => void {
   language.value = languageOf(navigator.languages);
   const kept = local();
   take(kept, true);
-  if (kept.layout === undefined && innerWidth < 1200) {
-    layout.value = { ...layout.peek(), side: false, rail: innerWidth >= 900 };
-  }
+  stops.push(putAway("(max-width: 1199px)", "side"), putAway("(max-width: 899px)", "rail"));
   stops.push(effect(() => {
     const root = document.documentElement;
     root.dataset.theme = dark.value ? "dark" : "light";

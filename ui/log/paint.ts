@@ -36,6 +36,9 @@ export interface RowElement {
   readonly text: HTMLElement;
   readonly by: HTMLElement;
   key: string;
+  /** Columns of its text, and whether it is marked as going on beyond the edge. */
+  length: number;
+  more: boolean;
 }
 
 export function newRow(): RowElement {
@@ -53,7 +56,7 @@ export function newRow(): RowElement {
   const by = make("span", "lb");
   box.append(text);
   root.append(num, time, arrow, box, by);
-  return { root, num, time, arrow, text, by, key: "" };
+  return { root, num, time, arrow, text, by, key: "", length: 0, more: false };
 }
 
 /** `+1.204`, `+1:02.204`, `+2:01:02.204`: seconds and thousandths, what is above only when there is any. */

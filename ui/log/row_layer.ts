@@ -8,6 +8,8 @@ import { type RowText, rowText, type View } from "./row_text.ts";
 import type { Place, Selection } from "./selection.ts";
 
 export const ROW_HEIGHT = 19;
+/** Right of the text, as `log.css` has it. */
+const ROW_PADDING = 10;
 const MARGIN_COLUMNS = 64;
 const MAX_COLUMNS = 40_000;
 
@@ -44,6 +46,9 @@ export class RowLayer {
   #columns = 0;
   #charWidth = 7.2;
   #width = 0;
+  /** Where the text of a row begins, px; measured when the rows look different. */
+  #gutter = 0;
+  #gutterOf = -1;
 
   constructor(store: LineStore, elements: { box: HTMLElement; sizer: HTMLElement; layer: HTMLElement }) {
     this.#store = store;
@@ -123,8 +128,12 @@ export class RowLayer {
             cursor: row === look.cursor,
             columns: part,
           });
+          element.length = text.text.length;
+          element.more = false;
           element.text.style.marginLeft = part.from > 0 ? `${part.from * this.#charWidth}px` : "";
         } else {
+          element.length = 0;
+          element.more = false;
           paintRow(element, awayLine(row, chunk?.lost === true), { text: "", runs: [] }, {
             ...settings,
             zero,
@@ -145,6 +154,7 @@ export class RowLayer {
       element.key = "";
       element.root.hidden = true;
     }
+    this.#tellMore(left, look.version);
     if (widest !== this.#columns) this.#widen(Math.min(widest, MAX_COLUMNS));
   }
 
@@ -161,6 +171,21 @@ export class RowLayer {
       const gone = this.#pool.splice(by);
       this.#pool.unshift(...gone);
       this.#layer.prepend(...gone.map((row) => row.root));
+    }
+  }
+
+  /** Marks rows that go on beyond the edge: a cut that falls between two characters cannot be seen. */
+  #tellMore(left: number, version: number): void {
+    if (this.#gutterOf !== version) {
+      this.#gutterOf = version;
+      this.#gutter = this.#pool.find((row) => row.key !== "")?.text.parentElement?.offsetLeft ?? this.#gutter;
+    }
+    const room = this.#width - this.#gutter - ROW_PADDING + left;
+    for (const row of this.#pool) {
+      const more = row.length * this.#charWidth > room;
+      if (more === row.more) continue;
+      row.more = more;
+      row.root.classList.toggle("more", more);
     }
   }
 

@@ -26,9 +26,9 @@ const AT_OPEN_KEYS: Readonly<Record<(typeof AT_OPEN)[number], Key>> = {
   leave: "atOpen.leave",
 };
 
-function Group({ title, children }: { title: string; children: ComponentChildren }) {
+function Group({ title, children, class: name }: { title: string; children: ComponentChildren; class?: string }) {
   return (
-    <fieldset>
+    <fieldset class={name}>
       <legend>{title}</legend>
       {children}
     </fieldset>
@@ -181,7 +181,7 @@ export function AdvancedBar({ pane, folder }: { pane: PaneSettings; folder: stri
         />
         <span class="unit">{t("adv.perLine")}</span>
       </Group>
-      <Group title={t("adv.name")}>
+      <Group title={t("adv.name")} class="name">
         <TextField
           path={at("label")}
           label={t("adv.paneName")}

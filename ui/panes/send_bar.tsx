@@ -5,15 +5,22 @@ import { Button } from "../controls/button.tsx";
 import { Select } from "../controls/field.tsx";
 import { panePath, useControl } from "../controls/registry.ts";
 import { run } from "../controls/run.ts";
-import { t } from "../i18n/mod.ts";
+import type { HexFault } from "../../src/core/hex_input.ts";
+import { type Key, t } from "../i18n/mod.ts";
 import { bytes as size, count, took } from "../lib/format.ts";
 import { notify } from "../lib/notify.ts";
-import { call, connection } from "../lib/server.ts";
+import { call, connection, online } from "../lib/server.ts";
 import type { PaneSettings } from "../lib/store.ts";
 import { hexPairs, pacedMs, type Preview, preview, Recall, textBytes } from "./send_model.ts";
 import { offline, useFlow } from "./toolbar.tsx";
 
 type Mode = "text" | "hex";
+
+const FAULT_KEYS: Readonly<Record<HexFault, Key>> = {
+  digit: "send.faultDigit",
+  prefix: "send.faultPrefix",
+  run: "send.faultRun",
+};
 
 export interface OwnSending {
   done: number;
@@ -30,6 +37,16 @@ export interface SendBarProps {
   onOffer(file: Offered): void;
 }
 
+/** Why nothing can be sent to a pane that is not open. */
+const whyNot = (pane: PaneSettings): string =>
+  pane.status === "lost"
+    ? t("why.lost")
+    : pane.status === "opening"
+    ? t("why.opening")
+    : pane.port === ""
+    ? t("why.noPort")
+    : t("why.notOpen");
+
 export function SendBar({ pane, offered, onOffer }: SendBarProps) {
   const name = pane.pane;
   const path = (id: string) => panePath(name, "send", id);
@@ -41,7 +58,7 @@ export function SendBar({ pane, offered, onOffer }: SendBarProps) {
   const file = useRef<HTMLInputElement>(null);
   // An agent that sends as hex changes what the pane sends as.
   useEffect(() => setMode(pane.sendAs), [pane.sendAs]);
-  const why = offline() ?? (pane.isConnected ? null : pane.status === "lost" ? t("why.lost") : t("why.notOpen"));
+  const why = offline() ?? (pane.isConnected ? null : whyNot(pane));
   const busy = own ? t("why.sending") : null;
   const look = preview(text, mode, pane.lineEnding);
   const reason = why ?? busy ??
@@ -247,7 +264,9 @@ function PreviewLine(
     const from = Math.max(0, look.column - 13);
     return (
       <div class="preview bad" id={id} role="alert">
-        <span>{t("send.badColumn", { column: look.column, error: look.error })}</span>
+        <span>
+          {t("send.badColumn", { column: look.column, error: t(FAULT_KEYS[look.fault], { what: look.what }) })}
+        </span>
         <code>
           {from > 0 ? "…" : ""}
           {look.line.slice(from, look.column - 1)}
@@ -264,7 +283,10 @@ function PreviewLine(
         <span class="cut">
           {enabled
             ? onlyEnding ? t("send.hintEnding", { ending: pane.lineEnding.toUpperCase() }) : t("send.hint")
-            : offline() ?? (pane.status === "lost" ? t("why.lost") : t("send.hintClosed"))}
+            // The field itself says what else there is to say.
+            : online.value && pane.status === "closed" && pane.port !== ""
+            ? t("send.hintClosed")
+            : ""}
         </span>
       </div>
     );
@@ -276,10 +298,10 @@ function PreviewLine(
   return (
     <div class="preview" id={id}>
       <span class="num">
-        {look.lines > 1 ? `${t("send.lines", { n: look.lines })}, ` : ""}
+        {look.lines > 1 ? `${t("send.lines", { n: look.lines })}${t("join.comma")}` : ""}
         {t("send.bytes", { n: look.bytes.length })}
         {ending}
-        {ms >= 1000 ? `, ${t("send.takes", { span: took(ms) })}` : ""}
+        {ms >= 1000 ? `${t("join.comma")}${t("send.takes", { span: took(ms) })}` : ""}
       </span>
       <code class="cut bytes">{hexPairs(look.bytes, 48)}</code>
     </div>
@@ -296,8 +318,10 @@ function Offer(
   return (
     <div class="progress" role="group" aria-label={t("send.offer")}>
       <span class="grow break">
-        <b>{file.name}</b>, {size(file.size)} ({t("send.bytes", { n: file.size })}),{" "}
-        {t("send.takes", { span: took(ms) })}
+        <b>{file.name}</b>
+        {[``, size(file.size), t("send.bytes", { n: file.size }), t("send.takes", { span: took(ms) })].join(
+          t("join.comma"),
+        )}
       </span>
       <Button
         path={path("sendFile")}

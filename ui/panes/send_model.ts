@@ -1,5 +1,5 @@
 /** What a send bar would send, worked out before it does. Pure. */
-import { parseHex } from "../../src/core/hex_input.ts";
+import { type HexFault, parseHex } from "../../src/core/hex_input.ts";
 
 export type Ending = "crlf" | "lf" | "cr" | "none";
 export const ENDINGS: Readonly<Record<Ending, string>> = { crlf: "\r\n", lf: "\n", cr: "\r", none: "" };
@@ -8,7 +8,7 @@ export type Preview =
   | { kind: "empty" }
   | { kind: "bytes"; bytes: Uint8Array; lines: number }
   /** 1-based column of the first wrong character in `line`, which is the line of the input that holds it. */
-  | { kind: "bad"; error: string; column: number; line: string };
+  | { kind: "bad"; fault: HexFault; what: string; column: number; line: string };
 
 const encoder = new TextEncoder();
 
@@ -29,7 +29,7 @@ export function preview(text: string, mode: "text" | "hex", ending: Ending): Pre
     if (text.trim() === "") return { kind: "empty" };
     const parsed = parseHex(text);
     if ("bytes" in parsed) return { kind: "bytes", bytes: parsed.bytes, lines: 1 };
-    return { kind: "bad", error: parsed.error, column: parsed.column, line: text };
+    return { kind: "bad", fault: parsed.fault, what: parsed.what, column: parsed.column, line: text };
   }
   if (text === "") return { kind: "empty" };
   return { kind: "bytes", bytes: textBytes(text, ending), lines: lineCount(text) };

@@ -2,7 +2,7 @@
 import type { PaneView } from "../../src/core/page_protocol.ts";
 import { Button } from "../controls/button.tsx";
 import { find, panePath } from "../controls/registry.ts";
-import { t } from "../i18n/mod.ts";
+import { sentences, t } from "../i18n/mod.ts";
 import { ago, bytes, clockSpan, count } from "../lib/format.ts";
 import { act, online } from "../lib/server.ts";
 import { lostSince, paneNames, type PaneSettings, portName, ports, second, serverNow } from "../lib/store.ts";
@@ -57,8 +57,8 @@ export function stateText(pane: PaneSettings): string {
 function lostText(pane: PaneSettings): string {
   second.value;
   const since = lostSince(pane.pane);
-  const age = since === undefined ? "" : `${t("lost.since", { span: ago(serverNow() - since) })} `;
-  return age + (pane.autoReconnect ? t("lost.back") : t("lost.noReconnect"));
+  const age = since === undefined ? "" : t("lost.since", { span: ago(serverNow() - since) });
+  return sentences(age, pane.autoReconnect ? t("lost.back") : t("lost.noReconnect"));
 }
 
 export function StatusLine({ pane }: { pane: PaneSettings }) {
@@ -85,11 +85,11 @@ export function StatusLine({ pane }: { pane: PaneSettings }) {
         <>
           <span class="num">
             {t("count.in", { n: c.rxLines })}
-            <span class="size">, {bytes(c.rxBytes)}</span>
+            <span class="size">{t("join.comma")}{bytes(c.rxBytes)}</span>
           </span>
           <span class="num">
             {t("count.out", { n: c.txLines })}
-            <span class="size">, {bytes(c.txBytes)}</span>
+            <span class="size">{t("join.comma")}{bytes(c.txBytes)}</span>
           </span>
           {c.dropped > 0
             ? <span class="num warned" data-tip={t("count.droppedWhy")}>{t("count.dropped", { n: c.dropped })}</span>
@@ -148,7 +148,7 @@ export function Notice({ pane }: { pane: PaneSettings }) {
       <div class="notice">
         <p>
           <span role="status">{t("lost.title", { device: lostName(pane) })}</span>
-          <small>{lostText(pane)} {t("lost.kept", { n: lines })}</small>
+          <small>{sentences(lostText(pane), t("lost.kept", { n: lines }))}</small>
         </p>
         <div class="acts">
           <OtherPort pane={name} />
@@ -259,7 +259,7 @@ export function EmptyState({ pane }: { pane: PaneSettings }) {
       <div class="empty" role="status">
         <b>{t("empty.refused", { port: portName(pane.port) })}</b>
         <p>
-          {refusal(pane.statusText)} {hints.value[name] ?? ""}
+          {sentences(refusal(pane.statusText), hints.value[name] ?? "")}
         </p>
         <div class="acts">
           <Button

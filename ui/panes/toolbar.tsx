@@ -56,6 +56,8 @@ export function portChoices(pane: PaneSettings): { value: string; label: string;
     const holder = holderText(port?.holder ?? null);
     return { value, label: held ? `${path}: ${holder}` : path };
   });
+  // A select whose only option is disabled shows nothing at all.
+  if (pane.port === "" && choices.length === 0) return [{ value: "", label: t("empty.noPorts") }];
   if (pane.port === "") return [{ value: "", label: t("port.none"), disabled: true }, ...choices];
   if (!choices.some((c) => c.value === pane.port)) {
     choices.unshift({ value: pane.port, label: t("port.unplugged", { port: portName(pane.port) }) });

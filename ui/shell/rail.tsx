@@ -106,7 +106,7 @@ function PortItem({ port }: { port: PortView }) {
   const inPane = /^pane (\S+)$/.exec(port.holder ?? "")?.[1];
   const ids = port.vendorId && port.productId ? `${port.vendorId}:${port.productId}` : "";
   const more = [port.value, ids, port.serialNumber ?? ""].filter((one) => one !== "" && one !== port.friendlyName).join(
-    ", ",
+    t("join.comma"),
   );
   const name = shortName(port.friendlyName, port.value);
   return (
@@ -127,7 +127,7 @@ function PortItem({ port }: { port: PortView }) {
         <span class={`tag${port.kind === "virtual" ? " unreal" : ""}`}>
           {/simulat|demo/i.test(port.friendlyName + port.product) ? t("kind.simulated") : t(KIND_KEYS[port.kind])}
         </span>
-        <small>{port.inUse ? `${holder}. ` : ""}{more}</small>
+        <small>{port.inUse ? `${holder}${t("join.stop")}` : ""}{more}</small>
       </Button>
     </li>
   );

@@ -24,7 +24,7 @@ function Foot() {
       <span class="num">{t("foot.held", { n: sum((c) => c.lines), size: bytes(sum((c) => c.bytes)) })}</span>
       <span class="num">{t("count.dropped", { n: sum((c) => c.dropped) })}</span>
       <span class="grow" />
-      <span>{t("foot.keys")}</span>
+      <span class="keys-hint">{t("foot.keys")}</span>
       <span class="num">{typeof location === "undefined" ? "" : location.host}</span>
       {view && <span class="num">{view.version}</span>}
     </footer>
