@@ -10,13 +10,14 @@ class Device {
   readonly bytes: number[] = [];
   readonly times: number[] = [];
   readonly #reading: Promise<void>;
+  #paused = false;
   constructor() {
     this.#reading = this.#read();
   }
   async #read(): Promise<void> {
     const buffer = new Uint8Array(65_536);
     try {
-      for (;;) {
+      while (!this.#paused) {
         const n = await this.pty.read(buffer);
         const now = performance.now();
         for (let i = 0; i < n; i++) {
@@ -27,6 +28,10 @@ class Device {
     } catch {
       // Closed.
     }
+  }
+  /** Takes at most one block more: the driver's buffer fills, and writes wait. */
+  pause(): void {
+    this.#paused = true;
   }
   get text(): string {
     return new TextDecoder().decode(new Uint8Array(this.bytes));
@@ -68,6 +73,23 @@ sendingTest("hex input shows its bytes before they go, and exactly those go [SO1
     await until(`bytes of ${input}`, () => device.bytes.length >= want.length);
     assert.deepEqual(device.bytes, want);
   }
+});
+
+sendingTest("what is typed while a send is on its way stays, and what could not go comes back", async (at, device) => {
+  const field = at.control("serial.send.data");
+  const typed = () => field.inputValue();
+  await field.fill("first");
+  await at.page.keyboard.press("Enter");
+  await at.page.keyboard.type("second");
+  await until("the first went", () => device.bytes.length > 0);
+  await at.page.waitForTimeout(300); // its answer has come too
+  assert.equal(await typed(), "second");
+  await field.fill("x".repeat(60_000));
+  device.pause();
+  await at.page.keyboard.press("Enter");
+  await until("it was taken", async () => await typed() === "");
+  await at.page.keyboard.press("Alt+S");
+  await until("it came back", async () => (await typed()).length === 60_000);
 });
 
 sendingTest("bad hex names its column, marks the character, and nothing goes [SO14]", async (at, device) => {

@@ -120,28 +120,33 @@ export function SendBar({ pane, offered, onOffer }: SendBarProps) {
 
   const send = async (bare: boolean): Promise<void> => {
     if (reason !== null && !(bare && text !== "" && why === null && busy === null && look.kind !== "bad")) return;
+    // Taken at once: what is typed while it goes is the next one. It comes back when it did not go.
+    put("");
+    let gone = false;
+    try {
+      gone = await sendText(text, bare);
+    } finally {
+      if (gone && text !== "") recall.add(text);
+      if (!gone && area()?.value === "") put(text);
+    }
+  };
+  /** False: the person canceled it. */
+  const sendText = async (text: string, bare: boolean): Promise<boolean> => {
     const ending = bare ? "none" : pane.lineEnding;
     const several = mode === "text" && look.kind === "bytes" && look.lines > 1;
     const paced = pane.pacing.charMs > 0 || pane.pacing.lineMs > 0;
     if (several && (paced || text.length > 2048) || text.length > LIMITS.maxSendChars) {
-      if (!(await stream(new Blob([textBytes(text, ending)]), t("send.pasteName")))) return;
-    } else if (several) {
-      await call("serial_send", {
-        pane: name,
-        data: new TextDecoder().decode(textBytes(text, ending)),
-        mode,
-        lineEnding: "none",
-      });
-      // The ending was part of the data; the pane keeps the one that the person chose.
-      if (pane.lineEnding !== "none") await call("serial_set_display", { pane: name, lineEnding: pane.lineEnding });
-    } else {
-      await call("serial_send", { pane: name, data: text, mode, lineEnding: ending });
-      if (bare && pane.lineEnding !== "none") {
-        await call("serial_set_display", { pane: name, lineEnding: pane.lineEnding });
-      }
+      return await stream(new Blob([textBytes(text, ending)]), t("send.pasteName"));
     }
-    if (text !== "") recall.add(text);
-    put("");
+    if (several) {
+      const data = new TextDecoder().decode(textBytes(text, ending));
+      await call("serial_send", { pane: name, data, mode, lineEnding: "none" });
+    } else await call("serial_send", { pane: name, data: text, mode, lineEnding: ending });
+    // The ending was part of the data, or left out this once; the pane keeps the one that the person chose.
+    if ((several || bare) && pane.lineEnding !== "none") {
+      await call("serial_set_display", { pane: name, lineEnding: pane.lineEnding });
+    }
+    return true;
   };
   const sendFile = async (chosen: File): Promise<void> => {
     onOffer(null);
