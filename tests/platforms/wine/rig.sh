@@ -5,7 +5,7 @@
 #   tests/platforms/wine/rig.sh check    all checks; results in $RIG/out; exit status 0 when all passed
 #   tests/platforms/wine/rig.sh wine PROGRAM ARGS…    anything under this Wine
 #
-# Needs root (chroot, mount) and on Debian 12: mmdebstrap, gcc, npm, deno. RIG=/tmp/wine-rig, MIRROR=the Debian mirror.
+# Needs root (chroot, mount) and on Debian 12: mmdebstrap, gcc, npm, deno. RIG=/tmp/wine-rig, MIRROR=this machine's own Debian mirror.
 #
 # Traps that this script knows:
 # - Never pipe Wine's output while a wineserver lives: its services keep the pipe open. Output goes to files.
@@ -15,7 +15,7 @@ set -u
 REPO=$(cd "$(dirname "$0")/../../.." && pwd)
 HERE=$REPO/tests/platforms/wine
 RIG=${RIG:-/tmp/wine-rig}
-MIRROR=${MIRROR:?the Debian mirror}
+MIRROR=${MIRROR:-$(grep -rohE 'https?://[^ ]+' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | head -n 1)}
 DENO_VERSION=2.9.6
 ROOT=$RIG/root13
 export RIG ROOT
