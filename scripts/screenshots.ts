@@ -7,6 +7,7 @@ import { openPty } from "../src/drivers/serial/pty.ts";
 import { BenchPage } from "../tests/rigs/browser.ts";
 import { INITIALIZE, RawMcp } from "../tests/rigs/mcp_client.ts";
 import { ROOT } from "../tests/rigs/server.ts";
+import { palettePng } from "./palette_png.ts";
 
 const SIZES = [[1366, 768], [1920, 1080]] as const;
 const LANGUAGES = [["en", "en-US"], ["zh", "zh-CN"]] as const;
@@ -95,7 +96,7 @@ for (const [width, height] of SIZES) {
   for (const [short, language] of LANGUAGES) {
     await scene(width, height, language, async (at, dark) => {
       const name = `devices-${width}x${height}-${dark ? "dark" : "light"}-${short}.png`;
-      await at.page.screenshot({ path: join(FOLDER, name) });
+      await Deno.writeFile(join(FOLDER, name), await palettePng(await at.page.screenshot()));
       console.error(name);
     });
   }

@@ -177,8 +177,10 @@ export class RowLayer {
   /** Marks rows that go on beyond the edge: a cut that falls between two characters cannot be seen. */
   #tellMore(left: number, version: number): void {
     if (this.#gutterOf !== version) {
+      const sample = this.#pool.find((row) => row.key !== "")?.text.parentElement;
+      if (!sample) return;
       this.#gutterOf = version;
-      this.#gutter = this.#pool.find((row) => row.key !== "")?.text.parentElement?.offsetLeft ?? this.#gutter;
+      this.#gutter = sample.offsetLeft;
     }
     const room = this.#width - this.#gutter - ROW_PADDING + left;
     for (const row of this.#pool) {
