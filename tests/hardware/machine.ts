@@ -95,8 +95,18 @@ export class Machine {
     return this.#control("device_del", { id });
   }
 
-  plug(id: string): Promise<void> {
-    return this.#control("device_add", { driver: "usb-serial", chardev: "ftdi", id, "always-plugged": true });
+  /** `device_del` only asks: the device before this one keeps the character device until QEMU has let it go. */
+  async plug(id: string): Promise<void> {
+    const until = performance.now() + 10_000;
+    for (;;) {
+      try {
+        return await this.#control("device_add", { driver: "usb-serial", chardev: "ftdi", id, "always-plugged": true });
+      } catch (error) {
+        const inUse = error instanceof Error && error.message.includes("is in use");
+        if (!inUse || performance.now() > until) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }
   }
 
   /** One command by QEMU's machine protocol; throws what it answers with an error. */
