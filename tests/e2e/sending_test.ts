@@ -15,7 +15,7 @@ class Device {
     this.#reading = this.#read();
   }
   async #read(): Promise<void> {
-    const buffer = new Uint8Array(65_536);
+    const buffer = new Uint8Array(4096); // small, so that a pause takes effect at once
     try {
       while (!this.#paused) {
         const n = await this.pty.read(buffer);
@@ -29,7 +29,7 @@ class Device {
       // Closed.
     }
   }
-  /** Takes at most one block more: the driver's buffer fills, and writes wait. */
+  /** Takes 4 KiB more at most: the driver's buffer of about 20 kB fills, and writes wait. */
   pause(): void {
     this.#paused = true;
   }
