@@ -131,15 +131,7 @@ export function Notice({ pane }: { pane: PaneSettings }) {
           <span role="status">{t("other.title", { port: portName(pane.portName) })}</span>
           <small>{t("other.text", { port: portName(pane.port) })}</small>
         </p>
-        <Button
-          path={panePath(name, "notice", "switch")}
-          label={t("other.switch")}
-          tool="serial_open"
-          disabledReason={offline()}
-          onClick={() => start(name)}
-        >
-          {t("other.switch")}
-        </Button>
+        <OpenAgain pane={name} as="switch" label={t("other.switch")} />
       </div>
     );
   }
@@ -164,19 +156,25 @@ export function Notice({ pane }: { pane: PaneSettings }) {
           {refusal(pane.statusText)}
           {hints.value[name] && <small>{hints.value[name]}</small>}
         </p>
-        <Button
-          path={panePath(name, "notice", "again")}
-          label={t("pane.again")}
-          tool="serial_open"
-          disabledReason={offline()}
-          onClick={() => start(name)}
-        >
-          {t("pane.again")}
-        </Button>
+        <OpenAgain pane={name} as="again" label={t("pane.again")} />
       </div>
     );
   }
   return null;
+}
+
+function OpenAgain({ pane, as, label }: { pane: string; as: "switch" | "again"; label: string }) {
+  return (
+    <Button
+      path={panePath(pane, "notice", as)}
+      label={label}
+      tool="serial_open"
+      disabledReason={offline()}
+      onClick={() => start(pane)}
+    >
+      {label}
+    </Button>
+  );
 }
 
 function StopWaiting({ pane }: { pane: string }) {
@@ -262,15 +260,7 @@ export function EmptyState({ pane }: { pane: PaneSettings }) {
           {sentences(refusal(pane.statusText), hints.value[name] ?? "")}
         </p>
         <div class="acts">
-          <Button
-            path={panePath(name, "notice", "again")}
-            label={t("pane.again")}
-            tool="serial_open"
-            disabledReason={offline()}
-            onClick={() => start(name)}
-          >
-            {t("pane.again")}
-          </Button>
+          <OpenAgain pane={name} as="again" label={t("pane.again")} />
           <OtherPort pane={name} />
         </div>
       </div>
